@@ -7,6 +7,9 @@ package struct EntityTag: Hashable, Sendable {
 
   package init(_ text: some StringProtocol) { self.text = String(text) }
 
+  /// Whether no bytes were lost because they are no UTF-8.
+  package var isReadable: Bool { !text.unicodeScalars.contains("\u{FFFD}") }
+
   package var isWeak: Bool { text.hasPrefix("W/") }
 
   private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }

@@ -30,6 +30,8 @@ extension HTTPCachePolicy {
       !request.headerFields.contains(.ifUnmodifiedSince), !request.headerFields.contains(.ifRange)
     else { return Validation() }
     let own = Self.tags(of: request)
+    // What cannot be read could not be sent on beside ours.
+    guard own.allSatisfy(\.isReadable) else { return Validation() }
     let first = selected.map { stored.responses[$0] }
     // A server that is sent tags ignores dates.
     var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
@@ -77,6 +79,8 @@ extension HTTPCachePolicy {
       }
       return latest.first { stored.responses[$0].entityTag?.matchesWeakly(tag) == true }.map { [$0] } ?? []
     }
+    // One that cannot be read is none of those that were asked about.
+    if response.headerFields[.eTag]?.isEmpty == false { return [] }
     if let modified = probe.lastModified, validation.tags.isEmpty {
       return latest.first { stored.responses[$0].lastModified == modified }.map { [$0] } ?? []
     }
@@ -126,7 +130,9 @@ extension HTTPCachePolicy {
     _ response: StoredResponse, byHead head: HTTPResponse, requestTime: Duration, responseTime: Duration
   ) -> StoredResponse? {
     for name in [HTTPField.Name.eTag, .lastModified] where head.headerFields.contains(name) {
-      guard head.headerFields[values: name] == response.head.headerFields[values: name] else { return nil }
+      let (new, old) = (head.headerFields[fields: name], response.head.headerFields[fields: name])
+      // As bytes, and as texts, which may differ where they look the same.
+      guard new == old, zip(new, old).allSatisfy({ FieldList.areSame($0.value, $1.value) }) else { return nil }
     }
     if let length = head.headerFields[.contentLength], Int(length) != response.body.count { return nil }
     return freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)

@@ -42,8 +42,9 @@ public struct StoredResponse: Sendable, Hashable {
   /// Its entity tag, if it has exactly one, in which no bytes were lost because they are no UTF-8.
   package var entityTag: EntityTag? {
     let values = head.headerFields[values: .eTag]
-    guard values.count == 1, !values[0].isEmpty, !values[0].unicodeScalars.contains("\u{FFFD}") else { return nil }
-    return EntityTag(values[0])
+    guard values.count == 1, !values[0].isEmpty else { return nil }
+    let tag = EntityTag(values[0])
+    return tag.isReadable ? tag : nil
   }
 
   /// Its `Last-Modified`, if there is one that can be sent back.

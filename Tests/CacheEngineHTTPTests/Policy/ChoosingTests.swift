@@ -96,6 +96,8 @@ struct ChoosingTests {
     #expect(policy.confirmed(by: answer(304, "ETag: W/\"1\""), of: all, asked: asked, for: [:]) == [2])
     #expect(policy.confirmed(by: answer(304, "ETag: \"7\""), of: all, asked: asked, for: [:]) == [])
     #expect(policy.confirmed(by: answer(304), of: all, asked: asked, for: [:]) == [])
+    let illegible = answer(304, "ETag: \"\u{FFFD}\"")
+    #expect(policy.confirmed(by: illegible, of: all, asked: .init(tags: [EntityTag("\"1\"")]), for: [:]) == [])
     #expect(policy.confirmed(by: answer(304), of: all, asked: .init(tags: [EntityTag("\"1\"")]), for: [:]) == [1])
     #expect(policy.confirmed(by: answer(304), of: all, asked: byDate, for: [:]) == [3])
     #expect(
@@ -189,6 +191,28 @@ struct ChoosingTests {
     #expect(
       StoredAnswer(response, to: get("Range: bytes=0-1", "If-Range: \(condition)"), at: newYear).head.status.code
         == status)
+  }
+
+  @Test("N28: a tag with bytes that are not UTF-8 is compared by them, and nothing is asked about beside it")
+  func illegibleTags() {
+    func field(_ name: HTTPField.Name, _ byte: UInt8) -> HTTPFields {
+      var fields = HTTPFields()
+      fields.append(HTTPField(name: name, value: [0x22, byte, 0x22]))
+      return fields
+    }
+    let policy = HTTPCachePolicy(.shared)
+    var response = stored("X: 1")
+    response.head.headerFields.append(contentsOf: field(.eTag, 0xE9))
+    for (byte, agrees) in [(0xE9, true), (0xE8, false)] as [(UInt8, Bool)] {
+      let head = HTTPResponse(status: .ok, headerFields: field(.eTag, byte))
+      let fresh = policy.freshened(response, byHead: head, requestTime: newYear, responseTime: newYear)
+      #expect((fresh != nil) == agrees)
+    }
+    let known = StoredVariants([stored("ETag: \"1\"")])
+    var request = get()
+    #expect(!policy.validation(of: known, selected: 0, for: request).isEmpty)
+    request.headerFields.append(contentsOf: field(.ifNoneMatch, 0xE9))
+    #expect(policy.validation(of: known, selected: 0, for: request).isEmpty)
   }
 
   @Test("N29: the answer to a HEAD freshens what it agrees with")
