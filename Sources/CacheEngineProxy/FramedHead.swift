@@ -59,7 +59,7 @@ extension HTTPHeaders {
   init(_ fields: HTTPFields) {
     self.init()
     reserveCapacity(fields.count + 4)
-    for field in fields { add(name: field.name.rawName, value: field.value) }
+    for field in fields { add(name: field.name.rawName, value: field.latin1) }
   }
 }
 #endif

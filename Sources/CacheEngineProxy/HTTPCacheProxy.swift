@@ -118,13 +118,16 @@ where Store.Key == String, Store.Value == StoredVariants {
     limits.maxHeaderFieldCount = settings.fieldCount
     var encoding = HTTPResponseEncoder.Configuration()
     encoding.automaticallySetFramingHeaders = false
-    try channel.pipeline.syncOperations.addHandler(HalfClosure())
-    try channel.pipeline.syncOperations.configureHTTPServerPipeline(
-      withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: true,
-      withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
-    try channel.pipeline.syncOperations.addHandler(
-      ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout))
-    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(instant))
+    let place = FieldBytes()
+    try channel.pipeline.syncOperations.addHandlers([
+      HalfClosure(), FieldBytes.Outside(place),
+      HTTPResponseEncoder(configuration: encoding),
+      ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
+      FieldBytes.Inside<HTTPRequestHead, HTTPResponseHead>(place),
+      HTTPServerPipelineHandler(), NIOHTTPResponseHeadersValidator(),
+      ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout),
+      InstantAnswerHandler(instant),
+    ])
   }
 
   /// Answers requests until ``stop(within:)``, or until the task is cancelled.

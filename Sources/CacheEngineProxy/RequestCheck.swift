@@ -40,7 +40,7 @@ enum RequestCheck {
       let value = String(FieldList.trimmed(header.value[...]))
       // An empty name, one with a blank before the colon and a folded line are not names.
       guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(value) else { throw Refusal(status: 400) }
-      if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: value)) }
+      if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, latin1: value)) }
     }
     try checkFraming(fields, version: head.version, settings: settings)
     guard method != .connect, !headers.contains(name: "upgrade") else { throw Refusal(status: 501) }

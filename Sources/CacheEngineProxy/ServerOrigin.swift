@@ -174,7 +174,7 @@ public final class ServerOrigin: HTTPOrigin {
 
   private func head(of request: HTTPTypes.HTTPRequest, _ body: HTTPBody) -> HTTPRequestHead {
     var headers = HTTPHeaders([("Host", request.authority ?? authority)])
-    for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+    for field in request.headerFields { headers.add(name: field.name.rawName, value: field.latin1) }
     if body.length != 0, !request.headerFields.contains(.contentLength) {
       if let length = body.length {
         headers.add(name: "Content-Length", value: String(length))
@@ -301,12 +301,15 @@ public final class ServerOrigin: HTTPOrigin {
             limits.maxHeaderListSize = 128 << 10
             var encoding = HTTPRequestEncoder.Configuration()
             encoding.automaticallySetFramingHeaders = false
+            let place = FieldBytes()
             try channel.pipeline.syncOperations.addHandlers([
+              FieldBytes.Outside(place),
               HTTPRequestEncoder(configuration: encoding),
               ByteToMessageHandler(
                 HTTPResponseDecoder(
                   leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward,
                   limitConfiguration: limits)),
+              FieldBytes.Inside<HTTPResponseHead, HTTPRequestHead>(place),
               connection,
             ])
           }
@@ -360,7 +363,7 @@ public final class ServerOrigin: HTTPOrigin {
     fields.reserveCapacity(headers.count)
     for header in headers {
       guard let name = HTTPField.Name(header.name) else { continue }
-      fields.append(HTTPField(name: name, value: header.value))
+      fields.append(HTTPField(name: name, latin1: header.value))
     }
     return fields
   }

@@ -1,0 +1,153 @@
+#if Proxy
+import CacheEngineHTTP
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// Takes the bytes of fields through NIO's parser and its encoders, for which fields are texts: what is no UTF-8 they would change.
+///
+/// Between them and ``Inside``, each byte of a head is a character, as in ISO 8859-1; `HTTPField.latin1` and its initializer know that.
+/// Where a head begins and ends is the parser's to say: nothing is read in two ways.
+final class FieldBytes {
+  /// The parser is in a head.
+  private var isHead = true
+  /// The bytes of content that are still to come; `nil` if that is not known.
+  private var contentLeft: Int?
+  private var hasFailed = false
+  private var isWritingFields = false
+
+  /// Stands between the network and the parser.
+  final class Outside: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private let place: FieldBytes
+
+    init(_ place: FieldBytes) { self.place = place }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      var bytes = unwrapInboundIn(data)
+      while bytes.readableBytes > 0, !place.hasFailed {
+        let piece = place.isHead ? Self.headPiece(of: &bytes) : place.contentPiece(of: &bytes)
+        context.fireChannelRead(wrapInboundOut(piece))
+      }
+    }
+
+    /// A line with bytes beyond ASCII as text, or what stands before it: that may end the head.
+    private static func headPiece(of bytes: inout ByteBuffer) -> ByteBuffer {
+      let view = bytes.readableBytesView
+      guard let first = view.firstIndex(where: { $0 >= 0x80 }) else { return bytes.take(upTo: view.endIndex) }
+      if let end = view[..<first].lastIndex(of: 0x0A) { return bytes.take(upTo: end + 1) }
+      let line = bytes.take(upTo: view[first...].firstIndex(of: 0x0A).map { $0 + 1 } ?? view.endIndex)
+      return ByteBuffer(string: String(latin1: line.readableBytesView))
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      guard place.isWritingFields, case .byteBuffer(let head) = unwrapOutboundIn(data),
+        head.readableBytesView.contains(where: { $0 >= 0x80 })
+      else { return context.write(data, promise: promise) }
+      let bytes = String(buffer: head).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+      context.write(wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: bytes))), promise: promise)
+    }
+  }
+
+  /// Stands behind the parser and the encoder.
+  final class Inside<InHead: Sendable & Equatable, OutHead: Sendable & Equatable>: ChannelDuplexHandler {
+    typealias InboundIn = HTTPPart<InHead, ByteBuffer>
+    typealias InboundOut = HTTPPart<InHead, ByteBuffer>
+    typealias OutboundIn = HTTPPart<OutHead, IOData>
+    typealias OutboundOut = HTTPPart<OutHead, IOData>
+
+    private let place: FieldBytes
+
+    init(_ place: FieldBytes) { self.place = place }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .head(let head as HTTPRequestHead):
+        place.isHead = false
+        place.contentLeft = head.headers.first(name: "content-length").flatMap { Int(FieldList.trimmed($0[...])) }
+      case .head(let head as HTTPResponseHead) where head.status.code >= 200:
+        place.isHead = false
+        // Behind it nothing is awaited.
+        place.contentLeft = .max
+      case .head, .body: break
+      case .end(let trailers):
+        place.isHead = true
+        // These came with the content, as they were.
+        if let trailers {
+          let whole = trailers.filter { !$0.value.unicodeScalars.contains("\u{FFFD}") }
+          let fields = whole.map { ($0.name, String(latin1: $0.value.utf8)) }
+          return context.fireChannelRead(wrapInboundOut(.end(HTTPHeaders(fields))))
+        }
+      }
+      context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      place.hasFailed = true
+      context.fireErrorCaught(error)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      switch unwrapOutboundIn(data) {
+      case .head, .end(.some): place.isWritingFields = true
+      case .body, .end: break
+      }
+      context.write(data, promise: promise)
+      place.isWritingFields = false
+    }
+  }
+
+  /// What can be content, and nothing of a head that follows.
+  private func contentPiece(of bytes: inout ByteBuffer) -> ByteBuffer {
+    let view = bytes.readableBytesView
+    if let left = contentLeft, left > 0 {
+      let count = min(left, view.count)
+      contentLeft = left - count
+      return bytes.take(upTo: view.startIndex + count)
+    }
+    // Chunks end with an empty line, of which a part may have come before.
+    var start = view.startIndex
+    while let end = view[start...].firstIndex(of: 0x0A) {
+      if end - start < 2 { return bytes.take(upTo: end + 1) }
+      start = end + 1
+    }
+    return bytes.take(upTo: view.endIndex)
+  }
+}
+
+extension ByteBuffer {
+  /// Takes out what stands before a place of its readable bytes.
+  fileprivate mutating func take(upTo end: Int) -> ByteBuffer {
+    readSlice(length: end - readerIndex) ?? ByteBuffer()
+  }
+}
+
+extension String {
+  /// A text of a character for each byte.
+  init(latin1 bytes: some Sequence<UInt8>) {
+    self.init(UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+  }
+}
+
+extension HTTPField {
+  /// A field from a text of a character for each byte.
+  init(name: Name, latin1 text: String) {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+      self.init(name: name, value: text)
+    } else {
+      self.init(name: name, value: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+    }
+  }
+
+  /// Its value as a text of a character for each byte.
+  var latin1: String {
+    let text = value
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+    return unsafe withUnsafeBytesOfValue { unsafe String(latin1: $0) }
+  }
+}
+#endif
