@@ -37,6 +37,8 @@ final class ClientGuard: ChannelDuplexHandler {
   private var hasRefused = false
   /// The answer that is given, or was given last, is the last one of its connection.
   private var isLast = false
+  /// The last answer was written.
+  private var isOver: Bool { isLast && !isAnswering }
   /// The last answer has gone out.
   private var hasEnded = false
 
@@ -56,7 +58,7 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !hasRefused else { return }
+    guard !hasRefused, !isOver else { return }
     switch unwrapInboundIn(data) {
     case .head:
       isReading = true
@@ -106,7 +108,7 @@ final class ClientGuard: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // Nobody reads what comes after the last answer.
-    if hasRefused || hasEnded || isLast && !isAnswering { return }
+    if hasRefused || hasEnded || isOver { return }
     if let error = error as? HTTPParserError, !(isReading ? hasAnswered : isAnswering) {
       hasRefused = true
       let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]

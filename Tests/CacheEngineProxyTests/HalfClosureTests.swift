@@ -39,6 +39,19 @@ struct HalfClosureTests: ProxySuite {
     }
   }
 
+  @Test("Behind the last answer of a connection there is none, not even one from memory")
+  func last() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
+      _ = try await ask(port, get())
+      for first in [
+        "GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n",
+      ] {
+        let answer = try await ask(port, first + "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
+      }
+    }
+  }
+
   @Test("An HTTP/1.0 client that says both `keep-alive` and `close` is not waited for")
   func both() async throws {
     try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, _) async throws in
