@@ -7,7 +7,7 @@ extension RedisConnection {
   /// `isKnown`: The server has greeted before, so how it speaks is known.
   ///
   /// - Returns: Whether the server is of before version 6, and speaks the protocol of that.
-  func greet(_ settings: RedisSettings, isKnown: Bool) async throws -> Bool {
+  func greet(isKnown: Bool) async throws -> Bool {
     func say(_ parts: [String]) async throws -> RESPValue {
       let reply = try await ask([parts.map { Array($0.utf8) }])[0]
       if case .error(let text) = reply { throw RedisRefusal.error(text, settings) }
@@ -61,6 +61,34 @@ extension RedisConnection {
     }
     if settings.database != 0 { _ = try await say(["SELECT", String(settings.database)]) }
     return isOld
+  }
+}
+
+extension RedisSettings {
+  /// The same with the user and the password of this moment.
+  ///
+  /// - Throws: `CacheError` with code `CacheError.Code.unreachable`.
+  func identified() async throws -> RedisSettings {
+    guard let credentials else { return self }
+    let (clock, deadline) = (SystemClock(), SystemClock().now.advanced(by: connectLimit))
+    let found: Credentials?
+    do {
+      found = try await Race<Credentials>().first {
+        try await credentials()
+      } limit: {
+        try await clock.sleep(until: deadline, tolerance: nil)
+      }
+    } catch {
+      throw CacheError(
+        .unreachable, "there are no credentials for \(address)", level: name, underlying: error)
+    }
+    guard let found else {
+      throw CacheError(
+        .unreachable, "no credentials for \(address) were returned within \(connectLimit)", level: name)
+    }
+    var settings = self
+    (settings.user, settings.password) = (found.user, found.password)
+    return settings
   }
 }
 #endif

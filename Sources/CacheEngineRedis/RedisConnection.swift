@@ -49,7 +49,8 @@ final class RedisConnection: Sendable {
   }
 
   private let channel: any Channel
-  private let settings: RedisSettings
+  /// With the user and the password that it was made with.
+  let settings: RedisSettings
   private let use: Use
   private let clock = SystemClock()
   let began = SystemClock().now
@@ -78,6 +79,7 @@ final class RedisConnection: Sendable {
     _ settings: RedisSettings, for use: Use = .commands, onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) async throws -> RedisConnection {
+    let settings = try await settings.identified()
     let secrecy = try RedisSecrecy(settings)
     let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connectTimeout(.nanoseconds(settings.connectLimit.clampedNanoseconds))

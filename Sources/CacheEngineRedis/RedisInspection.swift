@@ -59,7 +59,7 @@ package final class RedisInspection: Sendable {
   ) async throws -> RedisConnection {
     let isKnown = connection.withLock { $0 != nil }
     let connection = try await RedisConnection.connect(settings, for: use, onPush: onPush) { _, _ in }
-    do { _ = try await connection.greet(settings, isKnown: isKnown) } catch {
+    do { _ = try await connection.greet(isKnown: isKnown) } catch {
       connection.close(CacheError(.closed, "it was not let in", level: settings.name))
       throw error
     }

@@ -183,7 +183,7 @@ extension RedisConnection {
       feeds.lose(ear, lastHeard: ear.lastHeard)
       if error.code != .closed { connection.close(error) }
     }
-    do { _ = try await ear.greet(settings, isKnown: true) } catch {
+    do { _ = try await ear.greet(isKnown: true) } catch {
       ear.close(error as? CacheError ?? CacheError(.closed, "nothing is listened to", level: settings.name))
       throw error
     }

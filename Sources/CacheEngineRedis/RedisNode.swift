@@ -309,7 +309,7 @@ final class RedisNode: Sendable {
         node()?.lost(connection, error)
       }
       do {
-        let isOld = try await connection.greet(settings, isKnown: node()?.state.withLock { $0.hasGreeted } ?? false)
+        let isOld = try await connection.greet(isKnown: node()?.state.withLock { $0.hasGreeted } ?? false)
         guard let node = node() else { throw CacheError(.closed, "the store was closed", level: settings.name) }
         node.became(ready: connection, isOld: isOld)
       } catch {

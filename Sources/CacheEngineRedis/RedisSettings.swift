@@ -51,6 +51,24 @@ public struct RedisSettings: Sendable {
     }
   }
 
+  /// Who connects.
+  public struct Credentials: Sendable, Equatable {
+    /// The user of the access control list; `nil` for the default one.
+    public var user: String?
+    /// The user's password.
+    public var password: String
+
+    /// Names a user.
+    ///
+    /// - Parameters:
+    ///   - user: The user of the access control list; `nil` for the default one.
+    ///   - password: The user's password.
+    public init(user: String? = nil, password: String) {
+      self.user = user
+      self.password = password
+    }
+  }
+
   /// How a process hears of changes by others.
   public enum Invalidations: Sendable, Equatable, CaseIterable {
     /// By ``tracking`` or, if the server refuses that or is too old for it, by ``channel``. Every change is also published on
@@ -82,6 +100,11 @@ public struct RedisSettings: Sendable {
   public var user: String?
   /// The password, if one is needed.
   public var password: String?
+  /// Returns user and password for one connection, in place of ``user`` and ``password``; `nil` for those.
+  ///
+  /// It is asked before every connection is made, so a password may be rotated or be a token that expires. It has as long as connecting
+  /// has, ``connectLimit``; if it fails, so does the connection.
+  public var credentials: (@Sendable () async throws -> Credentials)?
   /// The number of the database.
   public var database = 0
   /// How changes by others are heard of.

@@ -28,6 +28,14 @@ struct RedisArticleTests {
     return settings
   }
 
+  private func settings(token: @escaping @Sendable () async throws -> String) throws -> RedisSettings {
+    // Article
+    var settings = try RedisSettings(url: "rediss://cache.example.com")
+    settings.credentials = { RedisSettings.Credentials(user: "app", password: try await token()) }
+    // end
+    return settings
+  }
+
   @Test("the stacks of the article read from the source once, and share what they read")
   func stacks() async throws {
     let server = try await TestRedis()

@@ -180,6 +180,45 @@ struct RedisStoreTests {
   }
 
   @Test(
+    "credentials are asked for before each connection, also the one that listens, and may take as long as connecting")
+  func rotatedPasswords() async throws {
+    let redis = try await TestRedis("--requirepass", "word 0")
+    let rotations = Tally()
+    let current: @Sendable () async throws -> RedisSettings.Credentials = {
+      .init(password: "word \(rotations.count)")
+    }
+    let store = redis.store {
+      $0.password = "never right"
+      $0.invalidations = .channel
+      $0.pauses = .milliseconds(1) ... .milliseconds(1)
+      $0.credentials = current
+    }
+    let feed = store.changes(of: [bytes("test:r:")])
+    try await turns { store.hearsBy == .channel }
+    let raw = try await RawRedis(redis)
+    _ = try await raw.ask("AUTH", "word 0")
+    _ = try await raw.ask("CONFIG", "SET", "requirepass", "word 1")
+    rotations.add()
+    for kind in ["normal", "pubsub"] { _ = try await raw.ask("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes") }
+    try await turns { (try? await store.read([[1]])) != nil && store.hearsBy == .channel }
+    feed.end()
+
+    let none: @Sendable () async throws -> RedisSettings.Credentials = { throw CacheError(.simulated, "no vault") }
+    let late: @Sendable () async throws -> RedisSettings.Credentials = {
+      try await Task.sleep(for: .seconds(86_400))
+      return try await current()
+    }
+    for (credentials, words) in [(none, "there are no credentials"), (late, "within 0.02 seconds")] {
+      let store = redis.store {
+        $0.connectLimit = .milliseconds(20)
+        $0.credentials = credentials
+      }
+      let error = await #expect(throws: CacheError.self) { _ = try await store.read([[1]]) }
+      #expect(error?.code == .unreachable && error?.message.contains(words) == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test(
     "what a stranger puts in place of a stamp clears, and what is stored under it is found",
     arguments: ["", "x", "17 bytes long ..."])
   func foreignStamps(text: String) async throws {

@@ -3,7 +3,7 @@ import Synchronization
 /// Work against a time limit, where nobody waits for the loser.
 ///
 /// A task group would wait for work that does not heed its cancellation.
-final class Race<Answer: Sendable>: Sendable {
+package final class Race<Answer: Sendable>: Sendable {
   private struct State {
     var runners: [Task<Void, Never>] = []
     var isOver = false
@@ -12,10 +12,12 @@ final class Race<Answer: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
+  package init() {}
+
   /// Returns what the work gives, or `nil` if the limit ended first.
   ///
   /// To be called once. Cancelling the caller ends it at once.
-  func first(
+  package func first(
     of work: @escaping @Sendable () async throws -> Answer, limit: @escaping @Sendable () async throws -> Void
   ) async throws -> Answer? {
     let (moved, place) = (MovedWork(), CapPlace.holdCurrent())
