@@ -138,7 +138,7 @@ final class RedisNode: Sendable {
     let messages = try await messages(telling: changes)
     do {
       return try await commit(changes, if: conditions, reading: names, telling: messages, isAsking)
-    } catch let error as CacheError where error.code == .refusedByServer {
+    } catch let error as CacheError where error.isLastingRefusal {
       // Perhaps it may not tell any more: the next one finds that out.
       state.withLock { state in state.channels = state.channels.filter { $0.value != nil } }
       throw error

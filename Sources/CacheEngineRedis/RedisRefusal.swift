@@ -52,9 +52,11 @@ enum RedisRefusal {
 }
 
 extension CacheError {
-  /// Whether the server would refuse it again: it does not know it, or this user may not.
-  var isLastingRefusal: Bool {
-    code == .refusedByServer && ["NOPERM", "unknown command", "Unknown command"].contains { message.contains($0) }
-  }
+  /// Whether the server would refuse it again: it does not know it, or this user may not, be it in a script.
+  var isLastingRefusal: Bool { code == .refusedByServer && Self.lasting.contains { message.contains($0) } }
+
+  private static let lasting = [
+    "NOPERM", "user executing the script", "ACL failure in script", "unknown command", "Unknown command",
+  ]
 }
 #endif

@@ -179,6 +179,22 @@ struct RedisStoreTests {
     #expect(place?.code == .unreachable && place?.message.contains("/tmp/no such socket") == true)
   }
 
+  @Test("a server that is full is asked once whether it lets others be told")
+  func askedOnce() async throws {
+    let redis = try await TestRedis("--maxmemory", "1", "--maxmemory-policy", "noeviction")
+    let (store, raw) = (redis.store(), try await RawRedis(redis))
+    for condition in [[], [SharedCondition.absent(bytes("a:r:k"))], []] {
+      let error = await #expect(throws: CacheError.self) {
+        _ = try await store.commit(
+          [.set(bytes("a:r:k"), to: [1], lifetime: nil)], if: condition, reading: [])
+      }
+      #expect(error?.message.contains("OOM") == true)
+    }
+    let text = try await raw.ask("INFO", "commandstats").string ?? ""
+    // That of the script as well.
+    #expect(text.contains("cmdstat_publish:calls=2,"), "\(text)")
+  }
+
   @Test(
     "credentials are asked for before each connection, also the one that listens, and may take as long as connecting")
   func rotatedPasswords() async throws {
