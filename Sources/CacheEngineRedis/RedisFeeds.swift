@@ -33,7 +33,15 @@ final class RedisFeeds: Sendable {
     }
   }
 
+  private let names: RedisNames
   private let state = Mutex(State())
+
+  init(_ names: RedisNames) { self.names = names }
+
+  /// Whether the server tells by itself of names that begin so if it is asked to tell of others.
+  private func covers(_ asked: [UInt8], _ prefix: [UInt8]) -> Bool {
+    names.written(prefix).starts(with: names.written(asked))
+  }
 
   var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
 
@@ -60,7 +68,7 @@ final class RedisFeeds: Sendable {
     state.withLock { $0.connection == ObjectIdentifier(connection) && $0.told.count < $0.listeners.count }
   }
 
-  /// What the server has yet to be asked to tell on a connection.
+  /// What the server has yet to be asked to tell on a connection, which takes no prefix that begins with another.
   func missing(on connection: RedisConnection) -> [[UInt8]] {
     state.withLock { state in
       if state.connection != ObjectIdentifier(connection) {
@@ -68,17 +76,28 @@ final class RedisFeeds: Sendable {
         state.tracked = []
         state.told = []
       }
-      return Array(Set(state.listeners.values.flatMap(\.prefixes)).subtracting(state.tracked))
+      let wanted = Set(state.listeners.values.flatMap(\.prefixes)).filter { prefix in
+        !state.tracked.contains { covers($0, prefix) }
+      }
+      return wanted.filter { prefix in !wanted.contains { $0 != prefix && covers($0, prefix) } }
     }
   }
 
-  /// The server tells of these as well: those who now hear everything are told so.
+  /// All that the server is to be asked to tell where these take the place of what it tells now; `nil` if they only come to that.
+  func widened(by prefixes: [[UInt8]]) -> [[UInt8]]? {
+    let tracked = state.withLock { $0.tracked }
+    let others = tracked.filter { old in !prefixes.contains { covers($0, old) } }
+    return others.count == tracked.count ? nil : others + prefixes
+  }
+
+  /// The server tells of these as well: who hears everything now is told so.
   func track(_ prefixes: [[UInt8]], on connection: RedisConnection) {
     announce(.everything(.connected)) { state in
       guard state.connection == ObjectIdentifier(connection) else { return [] }
-      state.tracked.formUnion(prefixes)
-      let new = state.listeners.filter {
-        !state.told.contains($0.key) && state.tracked.isSuperset(of: $0.value.prefixes)
+      state.tracked = state.tracked.filter { old in !prefixes.contains { covers($0, old) } }.union(prefixes)
+      let new = state.listeners.filter { number, listener in
+        !state.told.contains(number)
+          && listener.prefixes.allSatisfy { prefix in state.tracked.contains { covers($0, prefix) } }
       }
       state.told.formUnion(new.keys)
       return Array(new.values)

@@ -31,8 +31,13 @@ extension RedisNode {
         while true {
           var missing = feeds.missing(on: ear ?? connection)
           if ear == nil, !missing.isEmpty {
-            do { try await connection.track(missing.map(names.written), settings, isOld: isOld) } catch let refusal
-              as CacheError
+            do {
+              let widened = feeds.widened(by: missing)
+              let asked = (widened ?? missing).map(names.written)
+              try await connection.track(asked, settings, isOld: isOld, isAnew: widened != nil)
+              // What was changed just before that is told to nobody.
+              if widened != nil { feeds.tellEverything(.overflow) }
+            } catch let refusal as CacheError
               where refusal.code == .refusedByServer && settings.invalidations != .tracking
             {
               // Those who hear already would not know that they hear nothing while this changes.
@@ -156,15 +161,26 @@ extension RedisNode {
 }
 
 extension RedisConnection {
-  /// Asks the server to tell of names on this connection.
-  fileprivate func track(_ prefixes: [[UInt8]], _ settings: RedisSettings, isOld: Bool) async throws {
+  /// Asks the server to tell of names on this connection; `isAnew`: and of nothing else that it told of before.
+  fileprivate func track(
+    _ prefixes: [[UInt8]], _ settings: RedisSettings, isOld: Bool, isAnew: Bool
+  ) async throws {
     if isOld || settings.invalidations == .channel {
       throw CacheError(.refusedByServer, RedisNode.notAsked, level: settings.name)
     }
+    func words(_ text: String) -> [[UInt8]] { text.split(separator: " ").map { Array($0.utf8) } }
     let command =
-      ["CLIENT", "TRACKING", "ON", "BCAST"].map { Array($0.utf8) }
-      + prefixes.flatMap { [Array("PREFIX".utf8), $0] } + [Array("NOLOOP".utf8)]
-    if case .error(let text) = try await ask([command])[0] { throw RedisRefusal.error(text, settings) }
+      words("CLIENT TRACKING ON BCAST") + prefixes.flatMap { [Array("PREFIX".utf8), $0] } + words("NOLOOP")
+    let replies = try await ask(
+      isAnew ? [words("MULTI"), words("CLIENT TRACKING OFF"), command, words("EXEC")] : [command])
+    for case .error(let text) in replies { throw RedisRefusal.error(text, settings) }
+    guard case .array(let values)? = replies.last else { return }
+    for case .error(let text) in values {
+      // Those who heard before do not hear any more.
+      let error = RedisRefusal.error(text, settings)
+      close(error)
+      throw error
+    }
   }
 
   /// A second connection, which listens to channels and ends with the first one.

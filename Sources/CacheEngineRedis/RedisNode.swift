@@ -49,7 +49,7 @@ final class RedisNode: Sendable {
   var name: String { settings.name }
   let settings: RedisSettings
 
-  let feeds = RedisFeeds()
+  let feeds: RedisFeeds
   /// What this process calls itself on channels.
   let instance: [UInt8]
   let role: Role
@@ -62,6 +62,7 @@ final class RedisNode: Sendable {
     self.instance = instance
     self.role = role
     names = if case .member = role { .tagged } else { .plain }
+    feeds = RedisFeeds(names)
   }
 
   deinit { close() }

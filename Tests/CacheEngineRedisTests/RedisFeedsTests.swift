@@ -16,7 +16,7 @@ import Testing
     let connection = try await RedisConnection.connect(RedisSettings(.socket(server.folder + "/s"))) { _ in
     } onClose: { _, _ in
     }
-    let feeds = RedisFeeds()
+    let feeds = RedisFeeds(.plain)
     let heard = Mutex<[SharedInvalidation]>([])
     feeds.add(1, [[1]]) { change in
       // Whoever tells this has not got any further.
@@ -31,6 +31,39 @@ import Testing
     #expect(heard.withLock { $0 } == (cause == .connected ? [all[0], lost] : all + [lost]))
     #expect(!feeds.isTold(on: connection))
     feeds.remove(1)
+    connection.close(CacheError(.closed, "the test is over"))
+    withExtendedLifetime(server) {}
+  }
+
+  @Test(
+    "the server is asked for no prefix that begins with another, and who asks for more of it takes that one's place")
+  func overlapping() async throws {
+    let server = try await HostileServer { _, _ in .silence }
+    let connection = try await RedisConnection.connect(RedisSettings(.socket(server.folder + "/s"))) { _ in
+    } onClose: { _, _ in
+    }
+    func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+    let feeds = RedisFeeds(.plain)
+    let told = Mutex<[Int]>([])
+    func listen(_ number: Int, _ prefixes: [String]) {
+      feeds.add(number, prefixes.map(bytes)) { _ in told.withLock { $0.append(number) } }
+    }
+    listen(1, ["a:r:", "a:", "b:r:"])
+    listen(2, ["a:t:"])
+    let first = feeds.missing(on: connection)
+    #expect(Set(first) == [bytes("a:"), bytes("b:r:")] && feeds.widened(by: first) == nil)
+    feeds.track(first, on: connection)
+    #expect(told.withLock { Set($0) } == [1, 2])
+    listen(3, ["a:x", "b:"])
+    let second = feeds.missing(on: connection)
+    #expect(second == [bytes("b:")])
+    #expect(feeds.widened(by: second).map(Set.init) == [bytes("a:"), bytes("b:")])
+    feeds.track(second, on: connection)
+    #expect(told.withLock { $0.last } == 3 && feeds.missing(on: connection).isEmpty)
+    // As they are written in a cluster, these do not overlap.
+    let tagged = RedisFeeds(.tagged)
+    for (number, prefix) in ["a:r:", "a"].enumerated() { tagged.add(number, [bytes(prefix)]) { _ in } }
+    #expect(Set(tagged.missing(on: connection)) == [bytes("a:r:"), bytes("a")])
     connection.close(CacheError(.closed, "the test is over"))
     withExtendedLifetime(server) {}
   }

@@ -179,6 +179,32 @@ struct RedisStoreTests {
     #expect(place?.code == .unreachable && place?.message.contains("/tmp/no such socket") == true)
   }
 
+  @Test("those who listen to names that begin alike hear all that they asked for, in whatever order they came")
+  func overlappingPrefixes() async throws {
+    let redis = try await TestRedis()
+    let (store, raw) = (redis.store(), try await RawRedis(redis))
+    var feeds: [InvalidationFeed] = []
+    var ears: [InvalidationFeed.Iterator] = []
+    // The second is part of the first, and the third more than both.
+    for prefix in ["a:r:", "a:r:x", "a:"] {
+      feeds.append(store.changes(of: [bytes(prefix)]))
+      ears.append(feeds[feeds.count - 1].makeAsyncIterator())
+      #expect(await ears[ears.count - 1].next() == .everything(.connected))
+    }
+    #expect(store.listeningError == nil)
+    for name in ["a:r:x1", "a:r:y", "a:s:"] { _ = try await raw.ask("SET", name, "1") }
+    let heard = [["a:r:x1", "a:r:y"], ["a:r:x1"], ["a:r:x1", "a:r:y", "a:s:"]]
+    for (place, names) in heard.enumerated() {
+      var all: [[UInt8]] = []
+      while all.count < names.count {
+        // What was missed while the server was asked for more may be anything.
+        if case .names(let told)? = await ears[place].next() { all += told }
+      }
+      #expect(all == names.map(bytes))
+    }
+    withExtendedLifetime(feeds) {}
+  }
+
   @Test("a server that is full is asked once whether it lets others be told")
   func askedOnce() async throws {
     let redis = try await TestRedis("--maxmemory", "1", "--maxmemory-policy", "noeviction")
