@@ -83,6 +83,16 @@ import Testing
     #expect(try await fetcher.maximumAge(.zero, clock: clock).get("four") == 4)
   }
 
+  @Test("what was stored at a time to come, by another clock, lives from now on no longer than the maximum age")
+  func timeToCome() async throws {
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    let created = clock.now.advanced(by: .seconds(3_600))
+    try await memory.store(1, forKey: "a", terms: .backFill(deadline: nil, created: created))
+    let young = memory.maximumAge(.seconds(10), clock: clock)
+    #expect(try await young.lookup("a").entry?.deadline == clock.now.advanced(by: .seconds(10)))
+    #expect(try await memory.maximumAge(.zero, clock: clock).lookup("a").missReason == .expired)
+  }
+
   @Test("what is set to live for ever does, also where the level inside has a lifetime of its own")
   func forEver() async throws {
     let clock = ManualClock()

@@ -8,6 +8,7 @@
 /// | younger than the limit | the entry; its deadline is at most when it reaches the limit |
 /// | as old as the limit, or older | a miss, ``MissReason/expired``; stale, if stale values were asked for |
 /// | of unknown age | the entry: whoever just fetched it knows none |
+/// | stored at a time to come, by another clock | the entry, as one that was stored now |
 /// | expired, and given all the same by an operator inside | by its age, as any other |
 ///
 /// It takes no stores on a condition: what is too old here is still there for the level inside, whose condition it would be.
@@ -56,8 +57,11 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
     return .hit(limited)
   }
 
+  /// When an entry is too old: one of a time to come, by another clock, has no age yet.
   @inlinable
-  func limit(of entry: Entry<Value>) -> CacheInstant? { entry.created?.advanced(by: maximumAge) }
+  func limit(of entry: Entry<Value>) -> CacheInstant? {
+    entry.created.map { min($0, clock.now).advanced(by: maximumAge) }
+  }
 
   @inlinable
   func limited(_ entry: Entry<Value>, to limit: CacheInstant) -> Entry<Value> {
