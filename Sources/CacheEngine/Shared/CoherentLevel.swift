@@ -19,9 +19,9 @@ public import CacheCore
 /// copies of an earlier run, however old: they are served as if changes had been heard until then. With
 /// ``Coherence/WhileDeaf/passBy`` none is.
 ///
-/// It listens until it is released. Around it, pools let nobody join a load from before a change that was heard. Whatever keeps
-/// something there (another memory, remembered misses, values that are refreshed) hears nothing: put it above as part of the
-/// upper level.
+/// It listens until it is released. Around it, pools let nobody join a load from before a change that was heard; they find it in all
+/// operators and in a `LevelDecorator` of your own, but not in a wrapper that is none. Whatever keeps something there (another memory,
+/// remembered misses, values that are refreshed) hears nothing: put it above as part of the upper level.
 public final class CoherentLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// The type of the keys.
