@@ -66,22 +66,13 @@ extension HostileShareTests {
     func open(_ sharing: StoreSharing) throws -> Level {
       try Level(directory: folder.path, capacity: 8 << 20, sharing: sharing, cipher: cipher)
     }
-    func connected() throws -> FrameSocket {
-      let socket = try connect()
-      socket.send(
-        try StoreHello(
-          instance: .random(in: 1 ... .max), capacity: 8 << 20, isSealed: true, boot: SystemClock().bootIdentifier,
-          now: SystemClock().now.nanoseconds
-        ).frame())
-      return socket
-    }
     let first = try open(.exclusive)
     try await first.set(Data([1]), forKey: "a")
     try await first.close()
     let owner = try open(SharedDirectoryTests.sharing(apart: false))
     cipher.hold()
     defer { cipher.letGo() }
-    let listening = try connected()
+    let listening = try sealedGuest()
     func ask(_ request: StoreRequest, _ number: UInt64) throws {
       listening.send(
         try request.frame(number: number, origin: 0, at: SystemClock().now.nanoseconds, isAgain: false))
@@ -92,7 +83,7 @@ extension HostileShareTests {
     try ask(.get(StoreKey([9]), includingExpired: true), 9)
     #expect(try await frames(2, from: listening).frames.last?.number == 9)
     try await turns { cipher.isWaitedFor }
-    #expect(try await frames(1, from: try connected()).frames.first?.kind == StoreReply.welcome)
+    #expect(try await frames(1, from: try sealedGuest()).frames.first?.kind == StoreReply.welcome)
     let common = try #require(owner.elsewhere as? CommonStore)
     guard case .owner(let server) = common.state.withLock({ $0.role }) else {
       Issue.record("it has the files for itself")
@@ -109,9 +100,40 @@ extension HostileShareTests {
     try await reading.value
     try await owner.close()
   }
+
+  @Test("P15 who takes over a sealed directory lets others in while it reads the keys of entries for itself")
+  func learningAtTakeover() async throws {
+    let cipher = HeldCipher()
+    func open(apart: Bool, _ removalListener: (@Sendable (Removal<String>) -> Void)? = nil) throws -> Level {
+      try Level(
+        directory: folder.path, capacity: 8 << 20, sharing: SharedDirectoryTests.sharing(apart: apart), cipher: cipher,
+        removalListener: removalListener)
+    }
+    let owner = try open(apart: false)
+    try await owner.set(Data([1]), forKey: "a")
+    let next = try open(apart: true) { _ in }
+    cipher.hold()
+    defer { cipher.letGo() }
+    try await owner.close()
+    try await turns { cipher.isWaitedFor }
+    #expect(try await frames(1, from: try sealedGuest()).frames.first?.kind == StoreReply.welcome)
+    cipher.letGo()
+    #expect(try await next.get("a") == Data([1]))
+    try await next.close()
+  }
+
+  private func sealedGuest() throws -> FrameSocket {
+    let socket = try connect()
+    socket.send(
+      try StoreHello(
+        instance: .random(in: 1 ... .max), capacity: 8 << 20, isSealed: true, boot: SystemClock().bootIdentifier,
+        now: SystemClock().now.nanoseconds
+      ).frame())
+    return socket
+  }
 }
 
-/// Seals nothing, and opens when it may.
+/// Seals nothing, and opens records when it may.
 private final class HeldCipher: StoreCipher {
   private let state = Mutex((isHeld: false, waiting: 0))
   private let opening = DispatchSemaphore(value: 0)
@@ -135,8 +157,10 @@ private final class HeldCipher: StoreCipher {
 
   func open(_ sealed: [UInt8], binding: [UInt8]) -> [UInt8] {
     let isHeld = state.withLock { state in
-      if state.isHeld { state.waiting += 1 }
-      return state.isHeld
+      // The file of keys is bound to its head only.
+      let isHeld = state.isHeld && binding.count > 16
+      if isHeld { state.waiting += 1 }
+      return isHeld
     }
     if isHeld { opening.wait() }
     return Array(sealed.dropFirst())

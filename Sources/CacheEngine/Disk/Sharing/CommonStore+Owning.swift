@@ -43,7 +43,7 @@ extension CommonStore {
       return (state.calls.sorted { $0.key < $1.key }.map(\.value), state.expects)
     }
     apply(expects, to: server.store)
-    if expects.hearsLosses { server.store.learnKeys() }
+    if expects.hearsLosses { server.learnKeys() }
     updateHearing(server)
     opening.signal()
     for call in calls { call.tell(.here(isAgain: call.isAgain || call.sentTo != 0)) }

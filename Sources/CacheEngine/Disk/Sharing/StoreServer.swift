@@ -160,6 +160,9 @@ final class StoreServer: Sendable {
 
   // MARK: Who hears of changes
 
+  /// Begins to read the keys of what was there before, and waits for nothing: others are served meanwhile.
+  func learnKeys() { learning.async { [store] in store.learnKeys() } }
+
   private func publish(_ change: StoreChange, from origin: UInt64) {
     tellHere(change, origin)
     let hearing = guests.withLock { $0.filter { guest in guest.state.withLock { $0.expects.hearsChanges } } }
