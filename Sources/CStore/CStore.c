@@ -301,7 +301,9 @@ ssize_t cstore_receive(int descriptor, void *bytes, size_t length, int *given) {
       }
     }
   }
-  if (count > 1 || (message.msg_flags & MSG_CTRUNC) != 0) {
+  if (count == 0 && (message.msg_flags & MSG_CTRUNC) != 0) {
+    *given = -2;
+  } else if (count > 1 || (message.msg_flags & MSG_CTRUNC) != 0) {
     if (*given >= 0) close(*given);
     *given = -1;
     errno = EPROTO;

@@ -86,6 +86,8 @@ int cstore_pair(int *pair);
 ssize_t cstore_send(int socket, const void *bytes, size_t length, int descriptor);
 
 /// Receives what is there without waiting, and at most one descriptor, -1 for none: more fail with `EPROTO`.
+///
+/// The descriptor is -2 where one was sent and this process may not have another.
 ssize_t cstore_receive(int socket, void *bytes, size_t length, int *descriptor);
 
 /// Makes a file without a name, in memory if the system can; -1 on failure.

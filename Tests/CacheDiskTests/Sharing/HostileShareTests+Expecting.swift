@@ -122,6 +122,16 @@ extension HostileShareTests {
     try await next.close()
   }
 
+  @Test("P15 a long value for which this process has no descriptor left is read as far as its head, and fails alone")
+  func noDescriptorLeft() throws {
+    let sent = try SharedFrame(kind: 3, number: 7, [UInt8](repeating: 1, count: SharedFrame.mostInline + 1))
+    var (bytes, files) = (sent.bytes[...], [StoreFile(-2)])
+    let frame = try #require(try SharedFrame.next(in: &bytes, &files))
+    #expect(frame.number == 7)
+    let failure = #expect(throws: SystemFailure.self) { try frame.load(limit: .max) }
+    #expect(failure?.number == EMFILE)
+  }
+
   private func sealedGuest() throws -> FrameSocket {
     let socket = try connect()
     socket.send(

@@ -160,7 +160,11 @@ extension CommonStore {
     case .frame(let frame):
       do {
         return try StoreReply(frame.kind, try frame.load(limit: StoreServer.longestBody(settings.capacity)))
-      } catch is ProtocolViolation { throw Self.nonsense }
+      } catch is ProtocolViolation {
+        throw Self.nonsense
+      } catch let failure as SystemFailure {
+        throw CacheError(.diskReadFailed, "\(failure.text), for the store in \(directory.path)", underlying: failure)
+      }
     case .silence, .here: return nil
     case .failed(let error): throw error
     }

@@ -170,7 +170,8 @@ final class FrameSocket: Sendable {
       if got < 0, errno == EAGAIN || errno == EWOULDBLOCK { return (frames, true) }
       if got < 0, errno == EPROTO { throw ProtocolViolation() }
       guard got > 0 else { return (frames, false) }
-      if given >= 0 { arriving.files.append(StoreFile(given)) }
+      // Of one that could not be taken the frame is there all the same.
+      if given != -1 { arriving.files.append(StoreFile(given)) }
       while let frame = try SharedFrame.next(in: &arriving.buffer, &arriving.files) { frames.append(frame) }
       guard arriving.files.count <= Self.mostFiles else { throw ProtocolViolation() }
       if arriving.buffer.isEmpty { arriving.buffer = [] }

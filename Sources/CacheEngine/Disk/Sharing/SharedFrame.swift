@@ -6,6 +6,15 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// A message between the owner of a directory and somebody who shares it.
 ///
 /// Its head: length of the body that follows, kind, flags, number, length of a body that is in a file. The file's descriptor
@@ -74,11 +83,12 @@ struct SharedFrame: Sendable {
 
   /// Reads the body, wherever it is.
   ///
-  /// - Throws: ``ProtocolViolation`` for what is no file, or longer than `limit`, or shorter than was said.
+  /// - Throws: ``ProtocolViolation`` for a file that is none, or longer than `limit`, or shorter than was said; ``SystemFailure``.
   func load(limit: Int) throws -> [UInt8] {
     switch body {
     case .bytes(let bytes): return bytes
     case .file(let file, let length):
+      guard file.descriptor >= 0 else { throw SystemFailure("recvmsg", EMFILE) }
       guard length <= limit, let status = file.calls.status(file.descriptor), status.isRegular, status.size >= length
       else { throw ProtocolViolation() }
       let bytes = try file.read(length, at: 0)

@@ -62,20 +62,20 @@ extension StoreServer {
     var (origin, sent): (UInt64, Int64) = (0, 0)
     let request = try StoreRequest(frame.kind, try frame.load(limit: 0), origin: &origin, sent: &sent)
     switch request {
-    case .ping: try answer(.count(0), frame.number, guest)
+    case .ping: answer(.count(0), frame.number, guest)
     case .expect(let expectation):
       guest.state.withLock { $0.expects.add(expectation) }
       store.keepExpired(for: .nanoseconds(expectation.keepsExpired))
       if expectation.isSynced { store.expectSyncedWrites() }
       // The answer says that the keys of entries are known, which takes long to read: elsewhere.
       if expectation.hearsLosses { return start(request, origin, sent, frame, guest, instance) }
-      try answer(.count(0), frame.number, guest)
+      answer(.count(0), frame.number, guest)
     case .get(let key, includingExpired: false):
       // What index and page cache know is answered here.
-      if let known = try? store.readAtOnce(key) { return try answer(Self.reply(known), frame.number, guest) }
+      if let known = try? store.readAtOnce(key) { return answer(Self.reply(known), frame.number, guest) }
       start(request, origin, sent, frame, guest, instance)
-    case .created(let key): try answer(.created(store.created(key)), frame.number, guest)
-    case .usage: try answer(.usage(store.usage, store.traffic), frame.number, guest)
+    case .created(let key): answer(.created(store.created(key)), frame.number, guest)
+    case .usage: answer(.usage(store.usage, store.traffic), frame.number, guest)
     default: start(request, origin, sent, frame, guest, instance)
     }
   }
@@ -114,8 +114,15 @@ extension StoreServer {
     return nil
   }
 
-  private func answer(_ reply: StoreReply, _ number: UInt64, _ guest: Guest) throws {
-    guest.socket.send(try reply.frame(number: number))
+  private func answer(_ reply: StoreReply, _ number: UInt64, _ guest: Guest) {
+    if let frame = framed(reply, number) { guest.socket.send(frame) }
+  }
+
+  /// An answer as it is sent; that it failed, where there is no file for it.
+  private func framed(_ reply: StoreReply, _ number: UInt64) -> SharedFrame? {
+    do { return try reply.frame(number: number) } catch {
+      return try? StoreReply.failed(store.readFailed(error)).frame(number: number)
+    }
   }
 
   /// The most that a body may be: a value, and what belongs to it.
@@ -201,11 +208,7 @@ extension StoreServer {
 
   /// Returns when the system has the answer, or will never have it.
   private func send(_ reply: StoreReply, _ number: UInt64, _ guest: Guest) async {
-    let frame: SharedFrame
-    do { frame = try reply.frame(number: number) } catch {
-      guard let told = try? StoreReply.failed(store.readFailed(error)).frame(number: number) else { return }
-      frame = told
-    }
+    guard let frame = framed(reply, number) else { return }
     await withCheckedContinuation { done in guest.socket.send(frame) { done.resume() } }
   }
 }

@@ -1,4 +1,5 @@
 import CacheCore
+internal import CStore
 import Dispatch
 import Synchronization
 
@@ -37,8 +38,9 @@ final class StoreServer: Sendable {
 
   /// At most this many requests of one guest may be under way; the rest stay in its socket.
   static let mostRunning = 4_096
-  static let mostGuests = 1_024
-  /// A guest that has not said hello by then is not waited for.
+  /// Each has a descriptor, and the files need some as well.
+  static let mostGuests = min(1_024, max(16, Int(cstore_descriptor_limit()) / 4))
+  /// Who has not said hello by then is not waited for.
   static let patience: Int64 = 5_000_000_000
 
   let store: SegmentedStore
@@ -166,8 +168,10 @@ final class StoreServer: Sendable {
   private func publish(_ change: StoreChange, from origin: UInt64) {
     tellHere(change, origin)
     let hearing = guests.withLock { $0.filter { guest in guest.state.withLock { $0.expects.hearsChanges } } }
-    guard !hearing.isEmpty, let frame = try? change.frame(from: origin) else { return }
-    for guest in hearing { guest.socket.send(frame) }
+    guard !hearing.isEmpty else { return }
+    let frame = try? change.frame(from: origin)
+    // Whoever cannot be told begins anew, and then everything is in doubt.
+    for guest in hearing { if let frame { guest.socket.send(frame) } else { guest.socket.breakOff() } }
   }
 
   var hearsLosses: Bool { lossHearers > 0 }
