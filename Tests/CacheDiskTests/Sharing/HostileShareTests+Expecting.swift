@@ -132,6 +132,16 @@ extension HostileShareTests {
     #expect(failure?.number == EMFILE)
   }
 
+  @Test("P15 a socket that somebody has removed is made anew, for those who come")
+  func removedSocket() async throws {
+    let owner = try open(silence: .milliseconds(10))
+    try FileManager.default.removeItem(atPath: folder.path + "/socket")
+    let guest = try open(apart: true)
+    #expect(guest.owner == .process(getpid()))
+    try await guest.close()
+    try await owner.close()
+  }
+
   private func sealedGuest() throws -> FrameSocket {
     let socket = try connect()
     socket.send(

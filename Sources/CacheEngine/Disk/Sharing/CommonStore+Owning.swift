@@ -48,6 +48,9 @@ extension CommonStore {
     opening.signal()
     for call in calls { call.tell(.here(isAgain: call.isAgain || call.sentTo != 0)) }
     hears()
+    // Long before anybody gives up who looks for the socket in vain.
+    let glance = max(1_000_000_000, 2 * limit)
+    var looked = now
     while !isLeaving {
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
@@ -55,19 +58,20 @@ extension CommonStore {
       ]
       let guests = server.polled(now: now)
       polled += guests.map(\.poll)
-      _ = unsafe poll(&polled, nfds_t(polled.count), server.isWaiting ? 100 : -1)
+      _ = unsafe poll(&polled, nfds_t(polled.count), server.isWaiting ? 100 : Int32(clamping: glance / 1_000_000))
       if polled[0].revents != 0 { drainWakes() }
       for (position, guest) in guests.enumerated() where polled[position + 2].revents != 0 {
         server.serve(guest.guest, polled[position + 2].revents)
       }
       if polled[1].revents != 0 { admit(from: listener.descriptor, server) }
       updateHearing(server)
-      // The directory was removed or emptied: others look for the socket where it stands now.
-      if server.store.hasStoodAgain.exchange(false, ordering: .relaxed),
-        let new = try? SharedSocket.listen(in: server.store.directory)
-      {
-        listener = new
+      var isGone = server.store.hasStoodAgain.exchange(false, ordering: .relaxed)
+      if now - looked >= glance {
+        looked = now
+        isGone = isGone || !SharedSocket.isThere(in: server.store.directory)
       }
+      // The directory was removed or emptied, or somebody has tidied up: others look for the socket where it stands now.
+      if isGone, let new = try? SharedSocket.listen(in: server.store.directory) { listener = new }
     }
     return letGo(server)
   }
