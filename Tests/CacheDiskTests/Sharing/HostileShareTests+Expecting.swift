@@ -132,6 +132,27 @@ extension HostileShareTests {
     #expect(failure?.number == EMFILE)
   }
 
+  @Test(
+    "an owner whose directory was removed, and made anew by somebody who came first, asks that one from then on",
+    arguments: [CacheError.Code.inUse, .unusableStore])
+  func replacedOwner(code: CacheError.Code) async throws {
+    let owner = try open()
+    try await owner.set(Data([1]), forKey: "a")
+    try FileManager.default.removeItem(atPath: folder.path)
+    let other = try open(apart: true)
+    // With a file of its own the directory holds another store.
+    if code == .unusableStore { try await other.set(Data([2]), forKey: "b") }
+    let error = await #expect(throws: CacheError.self) { try await owner.set(Data([3]), forKey: "c") }
+    #expect(error?.code == code)
+    try await turns { (try? await owner.set(Data([4]), forKey: "c")) != nil }
+    #expect(try await other.get("c") == Data([4]))
+    #expect(try await owner.get("b") == (code == .inUse ? nil : Data([2])))
+    #expect(try await owner.get("a") == nil)
+    try await owner.close()
+    #expect(folder.names.contains("socket"))
+    try await other.close()
+  }
+
   @Test("P15 a socket that somebody has removed is made anew, for those who come")
   func removedSocket() async throws {
     let owner = try open(silence: .milliseconds(10))

@@ -33,7 +33,8 @@ extension CommonStore {
     return (server, listener)
   }
 
-  /// Serves until this process leaves; gives the error of closing the files.
+  /// Serves until this process leaves, or another one has the lock of a directory that was made anew; gives the error of closing
+  /// the files.
   func serve(_ server: StoreServer, _ first: StoreFile) -> (any Error)? {
     var listener = first
     let (calls, expects) = state.withLock { state in
@@ -51,7 +52,7 @@ extension CommonStore {
     // Long before anybody gives up who looks for the socket in vain.
     let glance = max(1_000_000_000, 2 * limit)
     var looked = now
-    while !isLeaving {
+    while !isLeaving, !server.isReplaced.load(ordering: .relaxed) {
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0),
@@ -72,6 +73,13 @@ extension CommonStore {
       }
       // The directory was removed or emptied, or somebody has tidied up: others look for the socket where it stands now.
       if isGone, let new = try? SharedSocket.listen(in: server.store.directory) { listener = new }
+    }
+    if server.isReplaced.load(ordering: .relaxed) {
+      // Whoever asks is answered by that one.
+      state.withLock { $0.role = .seeking }
+      isDeaf()
+    } else {
+      SharedSocket.remove(in: server.store.directory)
     }
     return letGo(server)
   }
@@ -111,7 +119,6 @@ extension CommonStore {
 
   /// Answers what is under way, and gives the files to whoever comes next.
   private func letGo(_ server: StoreServer) -> (any Error)? {
-    SharedSocket.remove(in: server.store.directory)
     let end = now + limit
     while server.running > 0, now < end {
       var polled = [pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0)]

@@ -53,6 +53,8 @@ final class StoreServer: Sendable {
   let executor = ServingExecutor()
   /// Where keys are read for those who want to hear of losses: once, however many do, and no other read waits behind that.
   private let learning = DispatchQueue(label: "CacheEngine.store.learning")
+  /// Where the path leads is another store now, or one that another program has the lock of.
+  let isReplaced = Atomic(false)
   let wake: @Sendable () -> Void
   private let tellHere: @Sendable (StoreChange, UInt64) -> Void
 
@@ -147,6 +149,10 @@ final class StoreServer: Sendable {
       case .ping: return .count(0)
       }
     } catch let error as CacheError {
+      if [.inUse, .unusableStore].contains(error.code) {
+        isReplaced.store(true, ordering: .relaxed)
+        wake()
+      }
       return .failed(error)
     } catch {
       return .failed(store.readFailed(error))
