@@ -12,7 +12,8 @@ package struct RESPParser: Sendable {
     package var depth = 16
 
     package init(bytes: Int = 512 << 20, depth: Int = 16) {
-      self.bytes = bytes
+      // Places in the buffer are calculated with it.
+      self.bytes = min(bytes, .max / 4)
       self.depth = depth
     }
   }

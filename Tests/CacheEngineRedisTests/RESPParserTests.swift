@@ -48,6 +48,17 @@ import Testing
     }
   }
 
+  @Test("where no reply is too long, one that claims to be longer than any can be is refused all the same")
+  func longest() {
+    for head in ["$\(Int.max - 1)", "$\(Int.max)", "*\(Int.max)"] {
+      #expect(throws: RESPParser.Malformed.self) {
+        var parser = RESPParser(limits: .init(bytes: .max))
+        parser.append("\(head)\r\n".utf8)
+        _ = try parser.next()
+      }
+    }
+  }
+
   @Test("bytes made up by lot end in values, in a refusal, or in waiting for more")
   func random() {
     var generator = SystemRandomNumberGenerator()
