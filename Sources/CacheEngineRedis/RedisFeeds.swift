@@ -83,14 +83,14 @@ final class RedisFeeds: Sendable {
     }
   }
 
-  /// All that the server is to be asked to tell where these take the place of what it tells now; `nil` if they only come to that.
+  /// All prefixes to ask the server for if these replace some that it tracks now; `nil` if they replace none.
   func widened(by prefixes: [[UInt8]]) -> [[UInt8]]? {
     let tracked = state.withLock { $0.tracked }
     let others = tracked.filter { old in !prefixes.contains { covers($0, old) } }
     return others.count == tracked.count ? nil : others + prefixes
   }
 
-  /// The server tells of these as well: who hears everything now is told so.
+  /// The server tells of these as well: those who now hear everything are told so.
   func track(_ prefixes: [[UInt8]], on connection: RedisConnection) {
     announce(.everything(.connected)) { state in
       guard state.connection == ObjectIdentifier(connection) else { return [] }

@@ -83,7 +83,7 @@ struct SharedFrame: Sendable {
 
   /// Reads the body, wherever it is.
   ///
-  /// - Throws: ``ProtocolViolation`` for a file that is none, or longer than `limit`, or shorter than was said; ``SystemFailure``.
+  /// - Throws: ``ProtocolViolation`` for what is no file, or longer than `limit`, or shorter than was said; ``SystemFailure``.
   func load(limit: Int) throws -> [UInt8] {
     switch body {
     case .bytes(let bytes): return bytes

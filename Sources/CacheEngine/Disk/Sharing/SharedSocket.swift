@@ -41,7 +41,7 @@ enum SharedSocket {
     directory.calls.statusOf(directory.descriptor, FileName.socket, AT_SYMLINK_NOFOLLOW) != nil
   }
 
-  /// Connects to who listens; -1 if nobody does, or lets nobody in.
+  /// Connects to the listener; -1 if there is none, or it lets nobody in.
   static func connect(in directory: StoreDirectory) -> Int32 { reach(directory) { unsafe cstore_connect($0) } }
 
   /// Removes the socket, while this process has the lock.

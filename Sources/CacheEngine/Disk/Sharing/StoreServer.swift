@@ -38,9 +38,9 @@ final class StoreServer: Sendable {
 
   /// At most this many requests of one guest may be under way; the rest stay in its socket.
   static let mostRunning = 4_096
-  /// Each has a descriptor, and the files need some as well.
+  /// Each guest takes a descriptor, and the files need some as well.
   static let mostGuests = min(1_024, max(16, Int(cstore_descriptor_limit()) / 4))
-  /// Who has not said hello by then is not waited for.
+  /// A guest that has not said hello by then is not waited for.
   static let patience: Int64 = 5_000_000_000
 
   let store: SegmentedStore
