@@ -46,16 +46,16 @@ struct LevelStateTests {
     if size.width >= 80 {
       #expect(scene.lines[0].contains(told), "\(scene.lines[0])")
       #expect(style(of: "✕ err", in: scene, rows: 0..<1)?.role == .error)
-
     }
     if size.width >= 120 {
       #expect(scene.lines[0].contains("hit ") && scene.lines[0].contains("in flight 0"), "nothing is pushed out")
     }
     scene.pass(.seconds(7))
     #expect(!scene.lines[0].contains("5 s 25") && !scene.lines[0].contains("✕ err 25.0%  "))
-    if size.width >= 80 {
-      #expect(scene.lines[0].contains("✕ err"))
-      #expect(style(of: "✕ err", in: scene, rows: 0..<1)?.role == .plain, "what is over is a figure like others")
+    if size.width >= 140 {
+      #expect(style(of: "✕ err 25.0%, 5 s", in: scene, rows: 0..<1)?.role == .plain, "what is over is a figure")
+    } else {
+      #expect(!scene.lines[0].contains("err"), "where only the last seconds are told, there is nothing to tell")
     }
   }
 

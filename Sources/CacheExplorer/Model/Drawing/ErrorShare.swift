@@ -37,9 +37,9 @@ struct ErrorShare {
   /// As many as there is something to say of: `err 0.4%`, `5 s 2.1%`.
   func items(isRecent: Bool) -> [String] { isRecent ? ["err " + recent] : hasAny ? [total, recent] : [total] }
 
-  /// `✕ err 0.4%, 5 s 2.1%`; `✕ err 2.1%`, of late, where there is less room; `nil` if there never was one.
+  /// `✕ err 0.4%, 5 s 2.1%`; `✕ err 2.1%`, of late, where there is less room; `nil` if there is no error to say that of.
   func sign(isWide: Bool) -> String? {
-    guard hasAny else { return nil }
+    guard isWide ? hasAny : hasRecent else { return nil }
     return isWide ? "✕ \(total), \(recent)" : "✕ err \(recentShare)"
   }
 

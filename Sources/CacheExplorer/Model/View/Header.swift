@@ -7,8 +7,9 @@ enum Header {
     let clock: DisplayText = "\(Format.clock(seconds: model.timeOfDay(picture.now) / 1_000))  ?:help"
     let isWide = rect.width >= 100
     let errors = ErrorShare(picture)
-    // Errors must push nothing out where there is less room.
-    let gap: DisplayText = isWide && (rect.width >= 140 || !errors.hasAny) ? "   " : "  "
+    let sign = errors.sign(isWide: rect.width >= 140)
+    // Errors are to push nothing out where there is less room.
+    let gap: DisplayText = isWide && (rect.width >= 140 || sign == nil) ? "   " : "  "
     var spans = [Span(" ")]
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
     spans += [Span(DisplayText(model.title).shortened(to: isWide ? 24 : 12)), Span("  ")]
@@ -19,7 +20,7 @@ enum Header {
     let optional: [Span] = [
       picture.lost > 0 ? Span(lost, .warning) : Span(""),
       Span("\(rate)\(isWide ? " req/s" : "/s")"),
-      Span(DisplayText(errors.sign(isWide: rect.width >= 140) ?? ""), errors.style),
+      Span(DisplayText(sign ?? ""), errors.style),
       Span(hitRate(picture, isWide: isWide), .hit),
       Span("\(isWide ? "in flight" : "fly") \(picture.inFlightCount)"),
       picture.lost == 0 && isWide ? Span(lost) : Span(""),
