@@ -289,7 +289,22 @@ private let badConfigurations = [
   BadConfiguration(
     "levels:", ":1:8: error: “levels” needs at least one level; write `- memory: { capacity: 1 MiB }` below it"),
   BadConfiguration(
-    "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice, first here; leave one of them out"),
+    "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice, here and at 2:1; leave one of them out"),
+  BadConfiguration(
+    "levels:\n- memory: { name: é }\n- { memory: { \"expiry\": 1s, \"expiry\": 2s } }",
+    ":3:15: error: “expiry” is given twice, here and at 3:29; leave one of them out"),
+  // What is wrong with the rest keeps the second place from being found.
+  BadConfiguration(
+    "{ name: a, name: b, levels: [memory], levels: [] }",
+    ":1:21: error: “levels” is given twice, first here; leave one of them out"),
+  BadConfiguration(
+    "levels:\n  - memory: { capacity: 1 MiB\n",
+    ":3:1: error: this is not YAML: did not find expected ',' or '}' while parsing a flow mapping, which begins at 2:13; "
+      + "mend the YAML there"),
+  BadConfiguration(
+    "levels: [memory]\n---\nlevels: [memory]",
+    ":2:1: error: this is not YAML: expected a single document in the stream but found another document; "
+      + "mend the YAML there"),
   BadConfiguration(
     "{\"levels\": \(String(repeating: "[", count: 12_000))",
     ": error: the file is nested too deeply; use fewer levels within each other"),

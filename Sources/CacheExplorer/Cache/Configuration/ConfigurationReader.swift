@@ -89,6 +89,19 @@ package struct ConfigurationReader {
     return Place(line: place.line, column: indentation.distance(from: indentation.startIndex, to: tab) + 1)
   }
 
+  /// Where a key is given again, which Yams does not say: the file is read with another name in the first place.
+  fileprivate static func repetition(of key: String, first: Mark, in text: String) -> Place? {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    guard lines.indices.contains(first.line - 1) else { return nil }
+    let line = lines[first.line - 1].unicodeScalars.dropFirst(first.column - 1)
+    guard let renamed = line.indices.first(where: { line[$0] != "\"" && line[$0] != "'" }) else { return nil }
+    var scalars = text.unicodeScalars
+    scalars.replaceSubrange(renamed...renamed, with: CollectionOfOne("\u{e000}"))
+    var left = mostNodes
+    guard let root = try? Yams.compose(yaml: String(scalars)), fits(root, depth: 0, &left) else { return nil }
+    return root.place(of: key, besideKeyAt: Place(first))
+  }
+
   /// Two levels that keep their entries in one place would overwrite each other's.
   private mutating func checkFolders(_ levels: [LevelSpecification]) {
     var owners: [String: String] = [:]
@@ -304,17 +317,42 @@ extension YamlError {
     // libyaml does not say where it is.
     case .parser(_, let problem, _, _) where problem.hasPrefix("Maximum nesting level"):
       ("the file is nested too deeply", "use fewer levels within each other", nil)
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-      .composer(_, let problem, let mark, _):
-      ("this is not YAML: \(problem)", "mend the YAML there", Place(line: mark.line, column: mark.column))
+    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      ("this is not YAML: " + Self.sentence(problem, at: mark, context), "mend the YAML there", Place(mark))
     case .duplicatedKeysInMapping(let duplicates, let context):
       (
-        "\(duplicates.map { "“\($0)”" }.joined(separator: ", ")) is given twice, first here", "leave one of them out",
-        Place(line: context.mark.line, column: context.mark.column)
+        "“\(duplicates[0])” is given twice, "
+          + (ConfigurationReader.repetition(of: duplicates[0], first: context.mark, in: context.text)
+            .map { "here and at \($0.line):\($0.column)" } ?? "first here"),
+        "leave one of them out", Place(context.mark)
       )
     case .reader(let problem, _, _, _): ("this is not text: \(problem)", "mend the YAML", nil)
     default: ("the YAML cannot be read: \(self)", "mend the YAML", nil)
     }
+  }
+
+  /// A problem shows where the file goes on; to be mended is often what began before.
+  private static func sentence(_ problem: String, at mark: Mark, _ context: Context?) -> String {
+    guard let context else { return problem }
+    guard context.text.hasPrefix("while ") else { return "\(context.text) \(problem)" }
+    let beginning = Place(context.mark) == Place(mark) ? "" : ", which begins at \(context.mark)"
+    return "\(problem) \(context.text)\(beginning)"
+  }
+}
+
+extension Place {
+  fileprivate init(_ mark: Mark) { self.init(line: mark.line, column: mark.column) }
+}
+
+extension Node {
+  /// Where a key stands in the mapping that has another one at a place.
+  fileprivate func place(of key: String, besideKeyAt first: Place) -> Place? {
+    if let mapping, mapping.keys.contains(where: { $0.place == first }) {
+      return mapping.keys.first { $0.string == key }?.place
+    }
+    let children = mapping.map { Array($0.values) } ?? sequence.map(Array.init) ?? []
+    return children.lazy.compactMap { $0.place(of: key, besideKeyAt: first) }.first
   }
 }
 #else
