@@ -38,6 +38,14 @@ struct SharedScreenTests {
     #expect(try screen(status).contains("listening  unsettled 2  trip 400µs"))
   }
 
+  @Test("The log names in full who tells of changes", arguments: [120, 80])
+  func heard(width: Int) throws {
+    var scene = try scene(SharedStatus(), width: width, height: 24)
+    scene.log(.info, "coherence", "forgot greeting")
+    scene.press(.character("6"))
+    #expect(scene.lines.contains { $0.contains("INFO  coherence forgot greeting") })
+  }
+
   @Test("It says since when nothing is heard")
   func deaf() throws {
     var status = SharedStatus()

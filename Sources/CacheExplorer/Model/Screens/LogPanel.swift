@@ -211,9 +211,11 @@ package enum LogPanel: Panel {
 
   /// How wide the names of levels and operators are: whole where there is room.
   private static func sourceWidth(_ model: Model, in rect: Rect) -> Int {
-    guard rect.width >= 100 else { return 8 }
+    // What hears of changes has lines as well, by the name of coherence, though no row of its own.
+    let least = model.live.levels.contains { $0.shared != nil } ? 9 : 8
+    guard rect.width >= 100 else { return least }
     let names = model.live.levels.map(\.name) + model.live.operators.map(\.name)
-    return min(20, names.reduce(8) { max($0, DisplayText($1).width) })
+    return min(20, names.reduce(least) { max($0, DisplayText($1).width) })
   }
 
   private static func lines(of line: LogLine, _ model: Model, in rect: Rect) -> [DisplayText] {
