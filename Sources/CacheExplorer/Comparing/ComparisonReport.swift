@@ -102,8 +102,9 @@ struct ComparisonReport: Sendable {
     func pad(_ text: String, _ width: Int) -> String {
       text + String(repeating: " ", count: max(1, width - text.count))
     }
+    let counts = "\(Format.counted(requests, "request")), \(Format.counted(runs, "run")) of each in turn"
     var lines = [
-      "\(trace): \(Format.count(requests)) requests, \(runs) runs of each in turn, each from empty", "A: \(files[0])",
+      "\(StandardStreams.name(of: trace)): \(counts), each from empty", "A: \(files[0])",
       "B: \(files[1])", "",
     ]
     lines.append(pad("", 30) + pad("A", 20) + pad("B", 20) + pad("B − A", 22))

@@ -12,7 +12,8 @@ enum CurveReader {
     let level = try level(name, of: configuration)
     let trace = try await BlockingWork.runUnlessCancelled { try read(path, format) }
     guard !trace.keys.isEmpty else {
-      throw ProgramFailure(.usage, "\(path): error: there is no request in it; write a key on each line")
+      throw ProgramFailure(
+        .usage, "\(StandardStreams.name(of: path)): error: there is no request in it; write a key on each line")
     }
     let evictions = [level.eviction] + level.evictions.filter { $0 != level.eviction }
     let policies = evictions.compactMap { SimulatedPolicy(rawValue: $0.name) } + [.optimum]

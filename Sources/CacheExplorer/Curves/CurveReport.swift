@@ -48,8 +48,9 @@ struct CurveReport: Sendable {
   var text: String {
     let size = assumedSize.map { "; it has no sizes, so each value counts as \(Format.bytes($0))" } ?? ""
     let others = skipped > 0 ? "; \(Format.count(skipped)) skipped that are no reads" : ""
+    let counts = "\(Format.counted(requests, "request")) of \(Format.counted(distinct, "key"))"
     let lines = [
-      "\(trace): \(Format.count(requests)) requests of \(Format.count(distinct)) keys\(others)\(size)",
+      "\(StandardStreams.name(of: trace)): \(counts)\(others)\(size)",
       "\(level.name): \(inUse.rawValue) \(WhatIfText.capacity(level.capacity, level)), hit rate \(WhatIfText.percent(ratio(inUse, now)))",
       "▸ \(advice)", "",
     ]

@@ -53,7 +53,7 @@ enum Loaded {
 
   /// `path`: `-` for standard input.
   static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [any Verb] {
-    let name = path == "-" ? "standard input" : path
+    let name = StandardStreams.name(of: path)
     func failure(_ problem: String) -> ProgramFailure { ProgramFailure(.usage, "\(name): error: \(problem)") }
     guard let bytes = StandardStreams.readFile(path, atMost: mostScriptBytes + 1) else {
       throw failure("the script cannot be read; check the path and its permissions")

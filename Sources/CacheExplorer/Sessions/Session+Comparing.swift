@@ -59,11 +59,12 @@ extension Session {
       throw ProgramFailure(.configuration, failure.description)
     } catch { throw ProgramFailure(.usage, "\(error)") }
     if let problem = results.joined().lazy.compactMap(\.problem).first {
-      throw ProgramFailure(.usage, "\(problem)".replacing(path, with: trace == "-" ? "standard input" : trace))
+      throw ProgramFailure(.usage, "\(problem)".replacing(path, with: StandardStreams.name(of: trace)))
     }
     let report = ComparisonReport(files: files, trace: trace, sides: results)
     guard report.requests > 0 else {
-      throw ProgramFailure(.usage, "\(trace): error: there is no request in it; write a key on each line")
+      throw ProgramFailure(
+        .usage, "\(StandardStreams.name(of: trace)): error: there is no request in it; write a key on each line")
     }
     guard report.isOfOneTrace else {
       throw ProgramFailure(.usage, "\(trace): error: the trace changed between two runs; compare by a copy of it")

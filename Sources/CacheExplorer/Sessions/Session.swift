@@ -64,7 +64,7 @@ enum Session {
     format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let workload: Workload
-    let trace = request.file ?? request.name
+    let trace = StandardStreams.name(of: request.file ?? request.name)
     do { workload = try Workload(request) } catch {
       throw ProgramFailure(.usage, "\(error)")
     }

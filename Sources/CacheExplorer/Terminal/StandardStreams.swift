@@ -60,6 +60,9 @@ enum StandardStreams {
     write(lines.joined(separator: "\n"), to: STDERR_FILENO)
   }
 
+  /// What to call a file in messages, where `-` is standard input.
+  static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
   /// Reads a file, which may be a pipe, to its end, or until there is more than asked for; `nil` if it cannot be read.
   ///
   /// `path`: `-` for standard input.

@@ -154,7 +154,7 @@ import Testing
     #expect(try measure("sourceCalls", nil)["verdict"] as? String == "same")
     #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "disk").path()))
     let text = try await Program.run(arguments, input: Self.loop)
-    #expect(text.output.contains("standard input") || text.output.contains("-: 3 000 requests, 3 runs of each in turn"))
+    #expect(text.output.contains("standard input: 3 000 requests, 3 runs of each in turn, each from empty"))
     #expect(text.output.contains("▸ B is better in memory hit rate: 98.0% and not 0.0%"))
   }
 
