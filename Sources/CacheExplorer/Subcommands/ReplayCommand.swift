@@ -47,11 +47,15 @@ struct ReplayCommand: AsyncParsableCommand {
     guard whatIf || (svg == nil && json == nil && level == nil) else {
       throw ValidationError("--level, --svg and --json belong to --what-if; add it, or leave them out")
     }
-    guard svg == nil || svg != json else {
-      throw ValidationError("--svg and --json name one file; give each its own")
-    }
     guard svg != "-", json != "-" else {
       throw ValidationError("--svg and --json write files; name one, or give --format json for standard output")
+    }
+    if let svg, let json, FileNames.areSame(svg, json) {
+      throw ValidationError("--svg and --json name one file; give each its own")
+    }
+    for case (let option, let output?) in [("--svg", svg), ("--json", json)]
+    where FileNames.areSame(output, trace) || FileNames.areSame(output, config) {
+      throw ValidationError("\(option) would overwrite \(output), which is read; name another file")
     }
     guard !(whatIf && timed) else {
       throw ValidationError("--what-if asks no clock; leave --timed or --what-if out")

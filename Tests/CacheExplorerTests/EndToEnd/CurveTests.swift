@@ -88,11 +88,21 @@ import Testing
     let folder = try TemporaryFolder()
     let file = try folder.write(Self.counted, to: "c.yaml")
     let without = try folder.write("levels:\n  - origin: { latency: 0s }\n", to: "d.yaml")
+    let path = folder.url.path()
+    let trace = try folder.write("a\n", to: "trace")
+    let linked = folder.url.appending(path: "linked").path()
+    try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: trace)
     let cases: [([String], String, String)] = [
       ([file, "--trace", "-", "--svg", "a.svg"], "a\n", "--what-if"),
       ([file, "--trace", "-", "--what-if", "--svg", "a.x", "--json", "a.x"], "a\n", "give each its own"),
+      (
+        [file, "--trace", "-", "--what-if", "--svg", "\(path)/a.x", "--json", "\(path)/./a.x"], "a\n",
+        "give each its own"
+      ),
+      ([file, "--trace", "-", "--what-if", "--json", "\(path)/./c.yaml"], "", "--json would overwrite"),
+      ([file, "--trace", linked, "--what-if", "--svg", trace], "", "--svg would overwrite"),
       ([file, "--trace", "-", "--what-if", "--json", "-"], "a\n", "--format json for standard output"),
-      ([file, "--trace", "-", "--what-if"], "# nothing\n", "there is no request in it"),
+      ([file, "--trace", "-", "--what-if"], "# nothing\n", "standard input: error: there is no request in it"),
       ([file, "--trace", "-", "--what-if", "--expect", "memory.hit >= 99%"], "a\n", "leave one of them out"),
       ([file, "--trace", "-", "--what-if", "--strict"], "a\n", "makes none; leave them out"),
       ([file, "--trace", "-", "--what-if", "--clients", "2"], "a\n", "makes none; leave them out"),
@@ -107,5 +117,7 @@ import Testing
       #expect(run.status == 2, "\(arguments)")
       #expect(run.errors.contains(part), "\(run.errors)")
     }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == Self.counted)
+    #expect(try String(contentsOfFile: trace, encoding: .utf8) == "a\n")
   }
 }
