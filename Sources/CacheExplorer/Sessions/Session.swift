@@ -305,9 +305,11 @@ enum Session {
         let problems = await Reachability.unreachable(in: live)
         guard problems.isEmpty else {
           try await close(live)
+          // What to do about it is for the level to say: it may also be a password that is wrong.
           throw ProgramFailure(
             .unreachable,
-            problems.map { "error: \($0); start what answers there, or leave out --strict" }.joined(separator: "\n"))
+            problems.map { "error: \($0)\n" }.joined()
+              + "  --strict insists on every source: see that it answers, or leave --strict out")
         }
       }
       return OpenedCache(configuration: configuration, file: file, isFile: isFile, live: live, build: build)
