@@ -137,7 +137,10 @@ struct RecordingFile: ~Copyable {
 
   /// A file that is there already is written over only if it is a recording, or empty.
   init(creating path: String) throws(CommandFailure) {
-    // Reading from a pipe that is there would wait for its writer.
+    guard path != "-" else {
+      throw CommandFailure(message: "a recording is a file, which - does not name; name one, as in session.rec")
+    }
+    // Reading from a pipe that is there would wait for who writes into it.
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     let file = unsafe open(path, flags, 0o600)
     guard file >= 0 else {

@@ -193,6 +193,8 @@ import Testing
     #expect(failure?.message.contains("is there and is no recording") == true)
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     #expect(throws: CommandFailure.self) { try Recorder(path: "/no/such/dir/a.rec", model: model, isWhole: true) }
+    let dash = #expect(throws: CommandFailure.self) { try Recorder(path: "-", model: model, isWhole: true) }
+    #expect(dash?.message.hasSuffix("name one, as in session.rec") == true)
     // Nobody ever writes into it, and nobody waits for that.
     let pipe = folder.url.appending(path: "pipe").path()
     let made = unsafe mkfifo(pipe, 0o600)
