@@ -82,7 +82,7 @@ struct ConfigurationReaderTests {
         LevelSpecification(
           name: "disk",
           kind: .disk(
-            DiskSpecification(directory: "/home/me/./cache", capacity: 20 << 20, lifetime: .seconds(600))),
+            DiskSpecification(directory: "/home/me/cache", capacity: 20 << 20, lifetime: .seconds(600))),
           place: Place(line: 5, column: 5)),
         LevelSpecification(name: "shared", kind: .around(.pooled, [network]), place: Place(line: 9, column: 5)),
         LevelSpecification(name: "pool", kind: .around(.pooled, [origin]), place: Place(line: 12, column: 5)),

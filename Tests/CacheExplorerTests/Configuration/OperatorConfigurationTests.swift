@@ -127,7 +127,7 @@ struct OperatorConfigurationTests {
   func defaults() throws {
     #expect(
       try read("defaults: { domain: com.example, directory: ./settings }")?.kind
-        == .defaults(DefaultsSpecification(domain: "com.example", directory: "/home/me/./settings")))
+        == .defaults(DefaultsSpecification(domain: "com.example", directory: "/home/me/settings")))
     #expect(
       try read("defaults: { domain: com.example }")?.kind == .defaults(DefaultsSpecification(domain: "com.example")))
   }

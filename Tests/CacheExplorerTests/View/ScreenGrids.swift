@@ -49,7 +49,7 @@ enum ScreenGrids {
     │   expiry          30s                                                                                   demo.yaml:3  │
     │   keepExpired     0s                                                                                        default  │
     │ disk                                                                                                    demo.yaml:4  │
-    │   directory       /srv/./cache                                                                          demo.yaml:4  │
+    │   directory       /srv/cache                                                                            demo.yaml:4  │
     │   capacity        20 MiB                                                                                demo.yaml:4  │
     │   expiry          10m                                                                                   demo.yaml:4  │
     │   keepExpired     0s                                                                                        default  │
@@ -91,7 +91,7 @@ enum ScreenGrids {
     │   expiry          30s                                                                           demo.yaml:3  ││                                                                                      │
     │   keepExpired     0s                                                                                default  ││                                                                                      │
     │ disk                                                                                            demo.yaml:4  ││                                                                                      │
-    │   directory       /srv/./cache                                                                  demo.yaml:4  ││                                                                                      │
+    │   directory       /srv/cache                                                                    demo.yaml:4  ││                                                                                      │
     │   capacity        20 MiB                                                                        demo.yaml:4  ││                                                                                      │
     │   expiry          10m                                                                           demo.yaml:4  ││                                                                                      │
     │   keepExpired     0s                                                                                default  ││                                                                                      │
@@ -165,7 +165,7 @@ enum ScreenGrids {
     │   expiry          30s                                           demo.yaml:3  │
     │   keepExpired     0s                                                default  │
     │ disk                                                            demo.yaml:4  │
-    │   directory       /srv/./cache                                  demo.yaml:4  │
+    │   directory       /srv/cache                                    demo.yaml:4  │
     │   capacity        20 MiB                                        demo.yaml:4  │
     │   expiry          10m                                           demo.yaml:4  │
     │   keepExpired     0s                                                default  │
@@ -899,7 +899,7 @@ enum ScreenGrids {
     │   expiry          30s                                           demo.yaml:3  │
     │   keepExpired     0s                                                default  │
     │ disk                                                            demo.yaml:4  │
-    │   directory       /srv/./cache                                  demo.yaml:4  │
+    │   directory       /srv/cache                                    demo.yaml:4  │
     │   capacity        20 MiB                                        demo.yaml:4  │
     │   expiry          10m                                           demo.yaml:4  │
     │   keepExpired     0s                                                default  │

@@ -103,7 +103,9 @@ extension ConfigurationReader {
     return text
   }
 
-  func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+  func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(folder)/\(path)".replacing("/./", with: "/")
+  }
 
   func network(_ fields: inout FieldReader) -> NetworkSpecification? {
     let template = fields.require(
