@@ -71,6 +71,21 @@ struct FleetScreenTests {
     }
   }
 
+  @Test("Who was told in no time was told at once, and who waits stands on a line of its own where one is too short")
+  func crowded() {
+    var sheet = Self.sheet()
+    sheet.apps[1].slowestTelling = .zero
+    sheet.leases[0].waiting = [1, 2]
+    var scene = Scene(size: Size(width: 80, height: 40))
+    scene.send(.fleet(sheet))
+    scene.type("F")
+    #expect(scene.lines.contains { $0.contains("told 1 at once  never stale") })
+    #expect(scene.lines.contains { $0.contains("⟳ news loaded by one for 500ms; two, three wait") })
+    sheet.leases[0].key = "a key that is long enough to leave no room for names"
+    scene.send(.fleet(sheet))
+    #expect(scene.lines.contains { $0.contains("│   two, three wait ") })
+  }
+
   @Test("The fleet fills the screen", arguments: [(120, 40), (80, 24)])
   func whole(width: Int, height: Int) throws {
     try SharedGrids.expect(scene(width, height), shows: "Fleet\(width)x\(height)")

@@ -101,11 +101,21 @@ package enum FleetAppsPanel: Panel {
       for lease in sheet.leases.prefix(6) {
         let since = Format.latency(nanoseconds: lease.since.duration(to: sheet.now).clampedNanoseconds)
         let waiting = lease.waiting.map { sheet.title($0) }.joined(separator: ", ")
-        lines.append([
+        var line = [
           Span(DisplayText(" ⟳ \(model.shown(lease.key))"), .join),
           Span(DisplayText(" loaded by \(sheet.title(lease.leader)) for \(since)")),
-          Span(DisplayText(waiting.isEmpty ? "" : "; \(waiting) waits"), .join),
-        ])
+        ]
+        if !waiting.isEmpty {
+          let waits = DisplayText(waiting + (lease.waiting.count == 1 ? " waits" : " wait"))
+          // On one line if there is room.
+          if line.reduce(waits.width + 2, { $0 + $1.text.width }) > width {
+            lines.append(line)
+            line = [Span("   " + waits, .join)]
+          } else {
+            line.append(Span("; " + waits, .join))
+          }
+        }
+        lines.append(line)
       }
     }
     guard let key = model[FleetPanel.self].current else { return lines }
@@ -151,9 +161,8 @@ package enum FleetAppsPanel: Panel {
 
   private static func hearing(of app: FleetSheet.App) -> [Span] {
     func time(_ duration: Duration) -> String { Format.latency(nanoseconds: duration.clampedNanoseconds) }
-    var spans = [
-      Span(DisplayText("told \(Format.count(app.told))" + (app.slowestTelling.map { " ≤ \(time($0))" } ?? "")))
-    ]
+    let slowest = app.slowestTelling.map { $0 == .zero ? " at once" : " ≤ \(time($0))" } ?? ""
+    var spans = [Span(DisplayText("told \(Format.count(app.told))\(slowest)"))]
     if app.staleReads > 0 {
       let worst = app.stalest.map { " ≤ \(time($0.by))" } ?? ""
       spans.append(Span(DisplayText("  stale \(Format.count(app.staleReads))\(worst)"), .warning))
