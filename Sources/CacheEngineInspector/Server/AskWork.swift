@@ -22,7 +22,7 @@ struct AskWork: Sendable {
         }
         guard allowsWrites || !word.changes else {
           throw CacheError(
-            .readOnly, "\(app) lets nobody change its cache; it would have to serve it with allowsWrites: true")
+            .readOnly, "\(app) lets nobody change its cache; serve it with allowsWrites: true")
         }
         if word == .entries {
           let listing = try await list(ask)

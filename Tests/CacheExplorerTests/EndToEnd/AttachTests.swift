@@ -114,7 +114,7 @@ import Musl
     try await terminal.wait(forText: "thumbnails lets nobody change its cache")
     terminal.send(":set mine yours")
     terminal.send(.enter)
-    try await terminal.wait(forText: "it would have to serve it with allowsWrites: true")
+    try await terminal.wait(forText: "serve it with allowsWrites: true")
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     #expect(app.isRunning)

@@ -98,6 +98,14 @@ struct KeepingTests {
     #expect(scene.lines.contains { $0.contains("the picture stands still") })
   }
 
+  @Test("What keys answer is not cut at 80 columns", arguments: ["u", "%", "y"])
+  func fits(key: Character) {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.press(.character(key))
+    #expect(scene.lines.contains { $0.hasPrefix(" ✓ ") || $0.hasPrefix(" ✕ ") })
+    #expect(!scene.lines.contains { ($0.hasPrefix(" ✓ ") || $0.hasPrefix(" ✕ ")) && $0.contains("…") })
+  }
+
   @Test("u takes back what can be taken back exactly, and says so where nothing can")
   func undoes() {
     var scene = Scene(size: size)

@@ -51,7 +51,7 @@ struct AppSession: Sendable {
     let attachment = Attachment(
       label: isAgain ? "attached again (pid \(welcome.pid))" : "attached \(welcome.pid) \(welcome.app)",
       whyReadOnly: welcome.allowsWrites
-        ? nil : "\(welcome.app) lets nobody change its cache; it would have to serve it with allowsWrites: true")
+        ? nil : "\(welcome.app) lets nobody change its cache; serve it with allowsWrites: true")
     var live = LiveCache(
       cache: RemoteCache(client: client, level: nil).normalize(),
       levels: welcome.levels.map { Self.level($0, client) },

@@ -62,7 +62,7 @@ extension Model {
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
     case .quit: return quit()
     case .firstCache, .secondCache, .bothCaches:
-      refuse("F2, F3 and F4 choose between the two caches that cache-explorer compare A B shows")
+      refuse("F2, F3, F4 choose between two caches; cache-explorer compare A B shows them")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
       .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later,
       .nextTrouble, .previousTrouble, .own:

@@ -60,7 +60,7 @@ extension Model {
       return []
     }
     guard undoable != nil else {
-      refuse("nothing can be undone exactly; only the last set, del or expire of one key can")
+      refuse("nothing can be undone exactly; only the last set, del or expire of a key can")
       return []
     }
     return [.perform(.undo)]
@@ -71,7 +71,7 @@ extension Model {
     ignoresClick = false
     say(
       isMouseOn
-        ? "the mouse is on: click, double click, wheel; Shift selects text as before; % gives it back"
+        ? "the mouse is on: click, double click, wheel; Shift selects text; % ends that"
         : "the mouse is the terminal's again")
     return [.mouse(isMouseOn)]
   }
