@@ -51,6 +51,20 @@ struct ServedScreenTests {
     #expect(lines().contains { $0.contains("cache-explorer serve") })
   }
 
+  @Test("No command is proposed that a proxy, or a cache opened for reading only, refuses")
+  mutating func proposed() {
+    #expect(lines().contains { $0.contains(":set KEY VALUE stores") })
+    #expect(lines().contains { $0.contains("run WORKLOAD") })
+    scene.model.isReadOnly = true
+    #expect(!lines().contains { $0.contains("set KEY") || $0.contains("run WORKLOAD") })
+    #expect(lines().contains { $0.hasPrefix(" : types a command   filter TEXT") })
+    scene.model.isReadOnly = false
+    _ = serve([])
+    #expect(!lines().contains { $0.contains("set KEY") || $0.contains("run WORKLOAD") })
+    #expect(lines().contains { $0.contains("nothing is cached yet   what clients ask for comes here") })
+    #expect(lines().contains { $0.hasPrefix(" : types a command   get KEY · del KEY") })
+  }
+
   @Test("What no request matches is not said never to have been asked for")
   mutating func filtered() {
     _ = serve([exchange("/a", .hit)])

@@ -62,11 +62,19 @@ enum CommandRow {
         canvas.write(
           [Span(" ▸ ", .key), Span(DisplayText(caption), .accent)], x: rect.x, y: rect.y, limit: rect.width)
       } else {
-        let text: DisplayText = " : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help"
+        let text = DisplayText(" : types a command   " + commands(model))
         canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
       }
     }
     if let row = layout.answer { drawAnswer(model, under: fault, in: row, on: &canvas) }
+  }
+
+  /// A few that are carried out here.
+  private static func commands(_ model: Model) -> String {
+    if model.whyReadOnly != nil { return "filter TEXT · sort COLUMN · stats · help" }
+    // Clients make the requests of a proxy, and its server the values.
+    if ServedPanel.whyNot(model) == nil { return "get KEY · del KEY · warn · stats · help" }
+    return "get KEY · set KEY VALUE · run WORKLOAD · warn · help"
   }
 
   /// Draws the line, scrolled so that the cursor is seen; returns where it would start unscrolled, and where it ends.
