@@ -52,6 +52,9 @@ struct AttachCommand: AsyncParsableCommand {
   func validate() throws {
     guard (1...100_000).contains(keys) else { throw ValidationError("give --keys from 1 to 100000") }
     guard !places.isEmpty else { throw ValidationError("name a socket, a directory or redis://HOST") }
+    if let place = places.first(where: { $0.contains("://") && !AttachedServer.isAddress($0) }) {
+      throw ValidationError("\(place) is no address of a Redis server; write it as in redis://localhost:6379")
+    }
     guard places.count == 1 || !places.contains(where: AttachedServer.isAddress) else {
       throw ValidationError("a Redis server is looked at by itself; name it alone")
     }

@@ -439,6 +439,17 @@ import Musl
 
     let nothing = try await Program.run(["attach", folder.url.path(), "--once"])
     #expect(nothing.status == 2)
+    let fresh = folder.url.appending(path: "fresh").path()
+    let unwritten = try DiskCacheLevel<String, Data>(directory: fresh)
+    #expect(try await unwritten.get("a") == nil)
+    #expect(try await Program.run(["attach", fresh, "--once"]).status == 0)
+    try await unwritten.close()
+    let empty = folder.url.appending(path: "empty")
+    try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: false)
+    let early = try await Program.run(["attach", empty.path(), "--once"])
+    #expect(early.status == 2 && early.errors.contains("holds no disk level and no socket"))
+    let address = try await Program.run(["attach", "http://localhost:6379", "--once"])
+    #expect(address.status == 2 && address.errors.contains("write it as in redis://localhost:6379"))
   }
 
   @Test(

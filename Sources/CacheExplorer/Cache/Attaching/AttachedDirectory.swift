@@ -25,10 +25,12 @@ package enum AttachedDirectory {
     }
     let level = try await InspectedDirectory(inspection)
     let health = try await inspection.health()
-    if health.segments == 0, health.allocatedBytes == 0,
-      try !FileManager.default.contentsOfDirectory(atPath: path).isEmpty
-    {
-      throw CacheError(.unusableStore, "\(path) holds no disk level; name the directory that the level was made with")
+    // A level that nothing was written to yet has its lock, and no index before it is closed.
+    let hasLock = FileManager.default.fileExists(atPath: "\(path)/lock")
+    guard hasLock || health.segments > 0 || health.allocatedBytes > 0 else {
+      throw CacheError(
+        .unusableStore,
+        "\(path) holds no disk level and no socket; name the directory of a level, or start the app first")
     }
     let report = try await inspection.verify()
     let figures = RecentFigures()
