@@ -1,5 +1,6 @@
 #if Explorer
 import ArgumentParser
+import ExplorerCache
 import ExplorerText
 
 #if canImport(FoundationEssentials)
@@ -48,8 +49,10 @@ struct CacheExplorer: AsyncParsableCommand {
     let commands = configuration.subcommands.map { $0.configuration }
     guard name != "help", !commands.contains(where: { $0.commandName == name }) else { return }
     let offered = commands.filter { $0.shouldDisplay }.compactMap { $0.commandName } + ["help"]
-    throw ProgramFailure(
-      .usage, "error: there is no command “\(name)”; \(NearestName.remedy(for: name, among: offered))")
+    let remedy =
+      ConfigurationFile.isOrdinary(name)
+      ? "to open that file, write cache-explorer open \(name)" : NearestName.remedy(for: name, among: offered)
+    throw ProgramFailure(.usage, "error: there is no command “\(name)”; \(remedy)")
   }
 
   /// Says what is wrong, and leaves with the status that is documented for it.

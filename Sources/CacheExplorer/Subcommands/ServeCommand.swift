@@ -24,7 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Argument(help: .configuration, completion: .configuration) var config: String
   @Option(
-    name: .customLong("http"), help: "Where to listen; port 0 for any free one.",
+    name: .customLong("http"), help: "Where to listen: 127.0.0.1:8080; port 0 for any free one.",
     transform: ServeCommand.address)
   var listen = ServedAddress(host: "127.0.0.1", port: 8080)
   @Option(help: "The server behind the proxy: http://HOST[:PORT], or https.", transform: ServeCommand.server)

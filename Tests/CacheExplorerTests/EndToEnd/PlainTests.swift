@@ -190,6 +190,8 @@ import Testing
     #expect(!misspelt.errors.contains("fleet-part"))
     let unknown = try await Program.run(["help", "compar"])
     #expect(unknown.status == 2 && unknown.errors == "error: there is no command “compar”; did you mean “compare”?\n")
+    let bare = try await Program.run([file])
+    #expect(bare.status == 2 && bare.errors.hasSuffix("; to open that file, write cache-explorer open \(file)\n"))
     #expect(try await Program.run(["help", "compare"]).output.contains("cache-explorer compare"))
   }
 
