@@ -1,4 +1,5 @@
 #if Explorer
+import CacheEngine
 import Testing
 
 @testable import ExplorerModel
@@ -47,6 +48,25 @@ struct KeyspaceScreenTests {
     #expect(scene.lines.contains { $0.contains("98 MiB of 100 MiB, 98.0%") })
     #expect(scene.lines.contains { $0.contains("88.1% of 1 000") })
     #expect(scene.lines.contains { $0.contains("1 000 of 20 000 keys") })
+  }
+
+  @Test("Of keys that a server lists, nobody knows when they were stored or used", arguments: [true, false])
+  func undated(isServer: Bool) throws {
+    var scene = Scene(
+      size: Size(width: 120, height: 40), levels: [LevelRow(name: "redis", kind: "redis", capacity: "server")])
+    if isServer { scene.model.attachment = Attachment(label: "server, read-only") }
+    let deadline = Scene.start.advanced(by: .seconds(60))
+    scene.send(
+      .snapshot(
+        level: "redis", [EntrySummary(key: "user:1", cost: 56, created: Scene.start, deadline: deadline)]))
+    scene.pass(.seconds(1))
+    scene.press(.character("2"))
+    let row = try #require(scene.lines.first { $0.contains("▸user:1 ") })
+    #expect(row.contains("56 B"))
+    #expect(row.contains("<5s") != isServer && row.contains("█") != isServer)
+    scene.press(.enter)
+    #expect(scene.lines.contains { $0.contains("stored before it was seen") } == isServer)
+    #expect(scene.lines.contains { $0.contains("0 since the start, last used") } != isServer)
   }
 
   @Test("The keys of a server fill the screen", arguments: [(120, 40), (80, 24)])

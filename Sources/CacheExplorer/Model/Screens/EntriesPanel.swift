@@ -96,7 +96,8 @@ package enum EntriesPanel: Panel {
       detail.add(DisplayText(level.name.uppercased()), sign + " " + DisplayText(parts.joined(separator: ", ")), style)
     }
     if let size = row.size { detail.add("size", "\(Format.bytes(size)) = \(size) B") }
-    detail.add("hits", "\(Format.count(row.hits)) since the start, last used \(ago(row.lastTouch))")
+    let used = row.used.map { ", last used \(ago($0))" } ?? ""
+    detail.add("hits", "\(Format.count(row.hits)) since the start\(used)")
     detail.add(
       "", "none of the last \(Format.count(RequestLog.capacity)) requests was for it; v shows the value", .faint)
     return detail
@@ -143,7 +144,7 @@ package enum EntriesPanel: Panel {
         definition: "look-ups that any level answered with this key", unit: "look-ups", window: FigureTable.session,
         source: "events hit of all levels but origins"),
       Figure(
-        name: "LAST", value: row.map { FigureTable.span($0.lastTouch.duration(to: now)) } ?? Format.none,
+        name: "LAST", value: row?.used.map { FigureTable.span($0.duration(to: now)) } ?? Format.none,
         definition: "since the key was last stored or hit; in the list as AGE", unit: "time", window: "now",
         source: "events stored, hit"),
     ]
@@ -273,8 +274,9 @@ package enum EntriesPanel: Panel {
     if let callers {
       canvas.write(DisplayText("⟳ ×\(callers)").clipped(to: 5), x: place + 2, y: y, style: .join)
     } else {
-      let seconds = wholeSeconds(row.lastTouch.duration(to: now))
-      canvas.write(DisplayText(seconds < 1 ? "now" : Format.age(seconds: seconds)), x: place + 2, y: y, style: .faint)
+      let seconds = row.used.map { wholeSeconds($0.duration(to: now)) }
+      let last = seconds.map { $0 < 1 ? "now" : Format.age(seconds: $0) } ?? Format.none
+      canvas.write(DisplayText(last), x: place + 2, y: y, style: .faint)
     }
   }
 

@@ -68,7 +68,10 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
       for place in contents.indices {
         contents[place].key = model.live.displayed(contents[place].key, level: index)
       }
-      model.live.entries.corrected(level: index, by: contents, askedAt: model.askedAt ?? model.live.now)
+      // A Redis server that is looked at does not say when a key was stored.
+      let isServer = model.attachment != nil && model.live.levels[index].kind == "redis"
+      model.live.entries.corrected(
+        level: index, by: contents, askedAt: model.askedAt ?? model.live.now, isDated: !isServer)
     }
     effects = []
   case .files(let word, let names):

@@ -24,6 +24,8 @@ package struct EntryTable: Sendable {
     package var topmost: Presence? { presence.lazy.compactMap(\.self).first }
     /// When the oldest copy was stored, if that was seen.
     package var created: CacheInstant? { presence.lazy.compactMap { $0?.created }.min() }
+    /// When it was last stored or hit; `nil` if it was only listed, by a level that does not say when it stored it.
+    package var used: CacheInstant? { hits == 0 && isPresent && created == nil ? nil : lastTouch }
   }
 
   /// The most keys that are kept in mind.
@@ -117,7 +119,11 @@ package struct EntryTable: Sendable {
   /// Takes a level's own list of what it holds for the truth.
   ///
   /// What was stored since the list was asked for may be missing from it and stays.
-  package mutating func corrected(level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant) {
+  ///
+  /// `isDated`: The level knows when it stored what it lists.
+  package mutating func corrected(
+    level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant, isDated: Bool = true
+  ) {
     epoch += 1
     var stale: [String: CacheInstant] = [:]
     for slot in rows.indices {
@@ -129,7 +135,7 @@ package struct EntryTable: Sendable {
     for entry in contents.prefix(capacity) {
       change(entry.key, at: entry.created) { row in
         row.presence[level] = Presence(
-          created: entry.created, deadline: entry.deadline,
+          created: isDated ? entry.created : nil, deadline: entry.deadline,
           isStale: entry.deadline != nil && stale[entry.key] == entry.deadline)
         if row.size == nil { row.size = entry.cost }
       }
