@@ -46,6 +46,14 @@ struct SharedScreenTests {
     #expect(scene.lines.contains { $0.contains("INFO  coherence forgot greeting") })
   }
 
+  @Test("Before there is a connection it does not listen")
+  func early() throws {
+    let text = "levels:\n  - memory\n  - redis: { url: \"redis://h\", namespace: photos }"
+    let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    let scene = Scene(size: Size(width: 120, height: 40), configuration: configuration)
+    #expect(scene.lines.contains { $0.contains("✕ deaf 0s") } && !scene.lines.contains { $0.contains("listening") })
+  }
+
   @Test("It says since when nothing is heard")
   func deaf() throws {
     var status = SharedStatus()

@@ -40,8 +40,10 @@ private struct ChainRows {
 
   private mutating func redisRow(_ level: LevelSpecification, _ redis: RedisSpecification) -> ChainPart {
     defer {
-      levels[levels.count - 1].shared = SharedStatus()
-      levels[levels.count - 1].shared?.isAsked = redis.isCoherent
+      var status = SharedStatus()
+      // Nothing is heard before there is a connection.
+      (status.isAsked, status.deafFor) = (redis.isCoherent, redis.isCoherent ? .zero : nil)
+      levels[levels.count - 1].shared = status
     }
     return row(level, redis.namespace, keeps: redis.keepsExpired > .zero)
   }
