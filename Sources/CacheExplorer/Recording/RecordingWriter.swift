@@ -140,7 +140,7 @@ struct RecordingFile: ~Copyable {
     guard path != "-" else {
       throw CommandFailure(message: "a recording is a file, which - does not name; name one, as in session.rec")
     }
-    // Reading from a pipe that is there would wait for who writes into it.
+    // Reading from a pipe that is there would wait for its writer.
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     let file = unsafe open(path, flags, 0o600)
     guard file >= 0 else {

@@ -8,7 +8,7 @@ enum Header {
     let isWide = rect.width >= 100
     let errors = ErrorShare(picture)
     let sign = errors.sign(isWide: rect.width >= 140)
-    // Errors are to push nothing out where there is less room.
+    // Errors must push nothing out where there is less room.
     let gap: DisplayText = isWide && (rect.width >= 140 || sign == nil) ? "   " : "  "
     var spans = [Span(" ")]
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
