@@ -18,9 +18,20 @@ public import Foundation
 /// ```
 public final class SimulatedOrigin: Fetcher {
   private struct State {
-    var asked: [String: UInt64] = [:]
+    /// The hashes of the keys that were asked for.
+    var asked: Set<UInt64> = []
+    /// How often those were that were so more than once; below a cache they are few.
+    var repeated: [UInt64: UInt64] = [:]
     var requests = 0
     var inFlight = 0
+
+    /// Counts a request, and says which one it is for its key.
+    mutating func count(_ hash: UInt64) -> UInt64 {
+      requests += 1
+      if asked.insert(hash).inserted { return 1 }
+      repeated[hash, default: 1] += 1
+      return repeated[hash, default: 1]
+    }
   }
 
   /// The level's name in events and errors.
@@ -78,7 +89,10 @@ public final class SimulatedOrigin: Fetcher {
   ///
   /// - Parameter key: The key.
   /// - Returns: The number of requests.
-  public func requestCount(for key: String) -> Int { state.withLock { Int($0.asked[key] ?? 0) } }
+  public func requestCount(for key: String) -> Int {
+    let hash = Self.hash(key)
+    return state.withLock { $0.asked.contains(hash) ? Int($0.repeated[hash] ?? 1) : 0 }
+  }
 
   /// Makes up the value of a key, after its latency.
   ///
@@ -97,15 +111,14 @@ public final class SimulatedOrigin: Fetcher {
   /// - Throws: As ``get(_:)``.
   public func lookup(_ key: String) async throws -> Lookup<Data> {
     try Task.checkCancellation()
+    let hash = Self.hash(key)
     let attempt = state.withLock { state in
-      state.requests += 1
       state.inFlight += 1
-      state.asked[key, default: 0] += 1
-      return state.asked[key, default: 0]
+      return state.count(hash)
     }
     defer { state.withLock { $0.inFlight -= 1 } }
 
-    var choices = SeededGenerator(seed: seed ^ Self.hash(key) &+ attempt &* 0x9E37_79B9_7F4A_7C15)
+    var choices = SeededGenerator(seed: seed ^ hash &+ attempt &* 0x9E37_79B9_7F4A_7C15)
     let wait = choices.duration(in: latency)
     let fails = choices.fraction() < failures
     if wait > .zero { try await clock.sleep(until: clock.now.advanced(by: wait), tolerance: nil) }
@@ -113,7 +126,7 @@ public final class SimulatedOrigin: Fetcher {
       throw CacheError(
         .simulated, "the simulated origin failed on purpose; ask again, or give it fewer failures", level: name)
     }
-    var traits = SeededGenerator(seed: seed ^ Self.hash(key))
+    var traits = SeededGenerator(seed: seed ^ hash)
     let isLeftOut = traits.fraction() < missing
     if isLeftOut || isMissing?(key) == true { return .miss(.absent) }
     let value = Self.value(for: key, size: max(0, sizes?(key) ?? traits.integer(in: size)))

@@ -106,10 +106,9 @@ struct SimulatedOriginTests {
   @Test("Requests are counted, together and for each key")
   func counts() async throws {
     let origin = SimulatedOrigin(clock: clock)
-    for key in ["a", "b", "a"] { _ = try await origin.get(key) }
-    #expect(origin.requestCount == 3)
-    #expect(origin.requestCount(for: "a") == 2)
-    #expect(origin.requestCount(for: "c") == 0)
+    for key in ["a", "b", "a", "caf\u{E9}", "a", "cafe\u{301}"] { _ = try await origin.get(key) }
+    #expect(origin.requestCount == 6)
+    #expect(["a", "b", "c", "caf\u{E9}"].map(origin.requestCount(for:)) == [3, 1, 0, 2])
   }
 
   @Test("A cancelled request ends at once and is in flight no more")
