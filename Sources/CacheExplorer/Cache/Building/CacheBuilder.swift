@@ -99,10 +99,11 @@ package struct CacheBuilder<Value: ShownValue> {
     }
     switch specification.kind {
     case .memory(let memory):
-      let level = MemoryCacheLevel<String, Value>(
-        name: name, capacity: memory.capacity, countLimit: memory.countLimit, eviction: memory.eviction,
-        expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired,
-        timeToIdle: memory.timeToIdle, clock: clock, removalListener: observer.removals(from: name, clock: clock))
+      let level = HeldMemoryLevel<Value>(
+        base: MemoryCacheLevel(
+          name: name, capacity: memory.capacity, countLimit: memory.countLimit, eviction: memory.eviction,
+          expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired, timeToIdle: memory.timeToIdle,
+          clock: clock, removalListener: observer.removals(from: name, clock: clock)))
       return add(level, specification, storage: level) {}
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Value>(

@@ -10,7 +10,13 @@ package import Foundation
 
 /// What a cache of the explorer may hold: bytes, or something else that it shows as bytes.
 package protocol ShownValue: Sendable, CostRepresentable {
+  /// What a memory level keeps of it.
+  associatedtype Held: Sendable, CostRepresentable = Self
+
   static var coding: ByteCoding<Self> { get }
+
+  var held: Held { get }
+  static func value(of held: Held) -> Self
 
   /// A level as commands and screens use it.
   static func shown(_ level: some CacheLevel<String, Self>) -> BasicCache<String, Data>
@@ -30,8 +36,18 @@ package protocol ShownValue: Sendable, CostRepresentable {
   ) -> BasicCache<String, Self>
 }
 
+extension ShownValue where Held == Self {
+  package var held: Self { self }
+  package static func value(of held: Self) -> Self { held }
+}
+
 extension Data: ShownValue {
+  package typealias Held = HeldBytes
+
   package static var coding: ByteCoding<Data> { .data }
+
+  package var held: HeldBytes { HeldBytes(self) }
+  package static func value(of held: HeldBytes) -> Data { held.data }
 
   package static func shown(_ level: some CacheLevel<String, Data>) -> BasicCache<String, Data> { level.normalize() }
 
