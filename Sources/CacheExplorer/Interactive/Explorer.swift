@@ -76,8 +76,10 @@ final class Explorer {
     }
     self.model.command.grammar = .commandLine
     if let history { self.model.command.remember(all: history.lines) }
-    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] in
-      mailbox.post(.workload($0))
+    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] workload in
+      mailbox.post(.workload(workload))
+      // What the requests needed on their way lay between what stays.
+      if workload == nil { ctg_give_memory_back() }
     }
   }
 
