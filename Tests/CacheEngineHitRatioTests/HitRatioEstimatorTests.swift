@@ -120,9 +120,11 @@ import Testing
     #expect(loop.cheapestImprovement?.capacity == 1_600)
     #expect(loop.cheapestSaving?.capacity == 200)
 
-    var roomy = HitRatioEstimator(capacity: 4_000, eviction: .lru, rate: 1)
-    for request in 0..<30_000 { roomy.record("\(request % 900)", isHit: request >= 900) }
-    #expect(roomy.cheapestImprovement == nil)
-    #expect(roomy.cheapestSaving?.capacity == 1_000)
+    for eviction in [Eviction.lru, .adaptive] {
+      var roomy = HitRatioEstimator(capacity: 4_000, eviction: eviction, rate: 1)
+      for request in 0..<30_000 { roomy.record("\(request % 900)", isHit: request >= 900) }
+      #expect(roomy.cheapestImprovement == nil)
+      #expect(roomy.cheapestSaving?.capacity == 1_000, "\(eviction)")
+    }
   }
 }

@@ -76,14 +76,43 @@ import Testing
 
   @Test("95 of 100 answers lie within their margins, whatever is asked for, and 80 of 100 questions are answered")
   func coverage() async throws {
+    try await check([0.25, 0.1]) { number, place in Eviction.all[(number + place * 3) % Eviction.all.count] }
+  }
+
+  @Test("who looks at every key knows that no two caches agree whose policy decides by hashes")
+  func everyKey() async throws {
+    try await check([1]) { _, _ in .adaptive }
+  }
+
+  @Test("the margin of SIEVE says that it does better in a sample than in the whole", arguments: [0.2, 0.05])
+  func sieve(rate: Double) async throws {
+    let capacity = 400
+    for seed in 0..<12 as Range<UInt64> {
+      let requests = Kind.bursts.requests(20_000, keys: 4_000, seed: seed)
+      let level = MemoryCacheLevel<Int, Int>(countLimit: capacity, eviction: .lru)
+      var estimator = HitRatioEstimator(
+        capacity: capacity, eviction: .lru, factors: [], evictions: [.sieve], rate: rate)
+      for request in requests {
+        let isHit = try await level.get(request) != nil
+        if !isHit { try await level.set(request, forKey: request) }
+        estimator.record("\(request)", isHit: isHit)
+      }
+      let estimate = try #require(estimator.estimates.last)
+      let truth = HitRatio.simulate(policy: .sieve, capacity: capacity, trace: RequestTrace(requests)).value
+      #expect(abs(estimate.value - truth) <= estimate.margin, "\(estimate) is \(truth)")
+    }
+  }
+
+  /// Asks about every kind of requests in two sizes, and counts the answers that are off by more than they say.
+  private func check(_ rates: [Double], _ eviction: (_ number: Int, _ place: Int) -> Eviction) async throws {
     var (asked, answered, outside): (Int, Int, [String]) = (0, 0, [])
     for (number, kind) in Kind.allCases.enumerated() {
       for (place, (keys, capacity)) in [(400, 120), (2_000, 400)].enumerated() {
         let requests = kind.requests(keys < 1_000 ? 5_000 : 8_000, keys: keys, seed: UInt64(number * 2 + place))
         let trace = RequestTrace(requests)
-        let eviction = Eviction.all[(number + place * 3) % Eviction.all.count]
+        let eviction = eviction(number, place)
         let level = MemoryCacheLevel<Int, Int>(countLimit: capacity, eviction: eviction)
-        var estimators = [0.25, 0.1].map { HitRatioEstimator(capacity: capacity, eviction: eviction, rate: $0) }
+        var estimators = rates.map { HitRatioEstimator(capacity: capacity, eviction: eviction, rate: $0) }
         for request in requests {
           let isHit = try await level.get(request) != nil
           if !isHit { try await level.set(request, forKey: request) }

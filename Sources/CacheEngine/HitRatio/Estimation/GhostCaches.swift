@@ -23,6 +23,9 @@ struct GhostCaches: Sendable {
     /// How many entries it has room for, if all weigh what those in it do in the mean.
     var places: Double { cost > 0 ? capacity * Double(count) / cost : .infinity }
 
+    /// Whether the policy decides by hashes that differ between processes: it answers the same requests differently each time.
+    var dependsOnHashes: Bool { eviction == .adaptive || eviction == .wtinylfu }
+
     /// Whether the policy does something else in a cache of this size than in that which it stands for.
     func behavesOtherwise(at rate: Double) -> Bool {
       let fewest = Double(AdaptivePolicy.fewest)

@@ -165,33 +165,53 @@ public struct HitRatioEstimator: Sendable {
     let difference = Double(misses) * mean - own.value
     let explained = min(1, pow2(own.error * chance) / max(pow2(difference), .leastNonzeroMagnitude))
     let share = { (misses: Double) in misses / mean / Double(requests) }
-    let ownScaling = scaling(0)
     // A sample without the most requested keys would be another cache.
     let unlike = 1 - sampled.reduce(0, +) / Double(requests)
-    return ghosts.questions.enumerated().map { index, question in
-      let part = question.eviction == eviction ? 1 : explained
+    let answers = ghosts.questions.indices.map { index in
+      let part = ghosts.questions[index].eviction == eviction ? 1 : explained
       let known = (values: ghosts.misses[0], mean: own.value + part * difference)
-      let estimate = ControlledMean(ghosts.misses[index], first: traffic, second: known)
-      let parts = [
-        2.5 * share(estimate.error * chance), share((1 - explained) * difference), 2 * scaling(index), 2 * ownScaling,
-        0.15 * unlike,
+      return ControlledMean(ghosts.misses[index], first: traffic, second: known)
+    }
+    // What chance may decide between: nothing, if all that is as large or larger gives the same.
+    let stake = { (question: GhostCaches.Question) in
+      let values = zip(ghosts.questions, answers).filter { other, _ in
+        question.fullCapacity >= capacity || other.fullCapacity >= question.fullCapacity
+      }.map(\.1.value)
+      return (values.max() ?? 0) - (values.min() ?? 0)
+    }
+    return ghosts.questions.enumerated().map { index, question in
+      var parts = [
+        2.5 * share(answers[index].error * chance), share((1 - explained) * difference),
+        reach(question) * scaling(index), reach(ghosts.questions[0]) * scaling(0), 0.15 * unlike,
       ]
+      // Two caches that decide by hashes differ though every key is looked at: by a few hundredths of what is at stake, and more
+      // where halves differ much.
+      if question.dependsOnHashes { parts += [share(stake(question)) / 25, 1.5 * scaling(index)] }
       let margin =
         parts.reduce(0) { $0 + pow2($1) }.squareRoot() + (1 - rate) * (0.25 / max(1, question.places) + 0.002)
       return HitRatioEstimate(
         eviction: question.eviction, capacity: question.fullCapacity,
-        value: index == 0 ? 1 - Double(misses) / Double(requests) : min(1, max(0, 1 - share(estimate.value))),
+        value: index == 0
+          ? 1 - Double(misses) / Double(requests) : min(1, max(0, 1 - share(answers[index].value))),
         margin: index == 0 ? 0 : rate < 1 && question.behavesOtherwise(at: rate) ? 1 : min(1, margin))
     }
   }
 
-  /// By what share of the requests the answer of a small cache may be wrong because it is small.
+  /// By what share of the requests two caches half as large answer differently, with one half of the same keys each.
   ///
-  /// The same keys in two caches half as large answer differently only because those are smaller; from there to the sampled
-  /// share is twice as far as from the sampled share to the whole, and less far the more is sampled.
+  /// They do so only because they are smaller.
   private func scaling(_ index: Int) -> Double {
     let small = halves.reduce(0) { $0 + $1.misses[index].reduce(0, +) }
-    return (1 - rate) * (ghosts.misses[index].reduce(0, +) - small) / Double(requests)
+    return (ghosts.misses[index].reduce(0, +) - small) / Double(requests)
+  }
+
+  /// How many times that difference there may be between the sampled share and the whole.
+  ///
+  /// What size matters falls with size, so from the halves to the sampled share is further than from there to the whole, and the
+  /// rest is for safety. Only in SIEVE does each doubling matter about as much as the one before, as its hand has further to go.
+  private func reach(_ question: GhostCaches.Question) -> Double {
+    let reach = 2.5 * (1 - rate)
+    return question.eviction == .sieve ? max(reach, 2 * Double((1 / rate).exponent)) : reach
   }
 
   /// The cheapest change that helps: another policy, which costs nothing, or else the smallest capacity that gains at
