@@ -108,7 +108,7 @@ package struct AdaptivePolicy: EvictionPolicy {
   @inline(__always)
   private mutating func note(_ hash: UInt32, _ mixed: UInt64) {
     sketch.increment(mixed: mixed)
-    if trial.isSampled(hash), let best = trial.request(hash, sketch) { order.division = best }
+    if trial.isSampled(hash), let best = trial.request(hash, mixed, sketch) { order.division = best }
   }
 
   #if DEBUG

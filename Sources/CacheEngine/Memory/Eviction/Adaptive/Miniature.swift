@@ -2,7 +2,8 @@ import CacheCore
 
 /// A cache of hashes that tells what a division would be worth.
 ///
-/// A hash table with chains over the slots of a ``WindowedOrder``.
+/// A hash table with chains over the slots of a ``WindowedOrder``, which is told of uses era by era as that of the cache is:
+/// told of every use, it would take what comes twice in a row for what comes back.
 struct Miniature: Sendable {
   private static let buckets = 512
 
@@ -11,6 +12,7 @@ struct Miniature: Sendable {
   private var first = ContiguousArray<Int32>(repeating: -1, count: Miniature.buckets)
   private var next: ContiguousArray<Int32> = []
   private var free: ContiguousArray<Int32> = []
+  private let eras = SlotUses()
 
   init(_ division: Division) { order = WindowedOrder(division) }
 
@@ -19,13 +21,21 @@ struct Miniature: Sendable {
     _ hash: UInt32, _ mixed: UInt64, size: Int, _ sketch: borrowing FrequencySketch
   ) -> Bool {
     if let slot = find(hash, mixed) {
-      order.touched(slot)
+      if eras.isOld(slot) {
+        order.touched(slot)
+        eras.renew(slot)
+      }
       return true
     }
     if !order.isFull { order.fill() }
     let isReturning = order.forgetGhost(hash, mixed)
-    while order.count >= size, let victim = order.evict(sketch) { remove(victim) }
-    insert(hash, mixed, isReturning: isReturning)
+    var slot: Int32?
+    while order.count >= size, let victim = order.evict(sketch) {
+      unchain(victim)
+      if let slot { free.append(slot) }
+      slot = victim
+    }
+    insert(hash, mixed, into: slot, isReturning: isReturning)
     return false
   }
 
@@ -33,7 +43,7 @@ struct Miniature: Sendable {
   mutating func admit(_ hash: UInt32, uses: UInt8) {
     let mixed = FrequencySketch.mix(hash)
     guard find(hash, mixed) == nil else { return }
-    let slot = insert(hash, mixed, isReturning: false)
+    let slot = insert(hash, mixed, into: nil, isReturning: false)
     if uses > 0 { order.touched(slot) }
   }
 
@@ -47,17 +57,18 @@ struct Miniature: Sendable {
   }
 
   @discardableResult
-  private mutating func insert(_ hash: UInt32, _ mixed: UInt64, isReturning: Bool) -> Int32 {
-    let slot = free.popLast() ?? Int32(next.count)
+  private mutating func insert(_ hash: UInt32, _ mixed: UInt64, into slot: Int32?, isReturning: Bool) -> Int32 {
+    let slot = slot ?? free.popLast() ?? Int32(next.count)
     if Int(slot) == next.count { next.append(-1) }
     let bucket = Self.bucket(mixed)
     next[Int(slot)] = first[bucket]
     first[bucket] = slot
     order.inserted(slot, hash: hash, isReturning: isReturning)
+    eras.insert(slot, count: order.count, fewest: AdaptivePolicy.fewest)
     return slot
   }
 
-  private mutating func remove(_ slot: Int32) {
+  private mutating func unchain(_ slot: Int32) {
     let bucket = Self.bucket(FrequencySketch.mix(order.hash(slot)))
     if first[bucket] == slot {
       first[bucket] = next[Int(slot)]
@@ -66,7 +77,6 @@ struct Miniature: Sendable {
       while next[Int(before)] != slot { before = next[Int(before)] }
       next[Int(before)] = next[Int(slot)]
     }
-    free.append(slot)
   }
 
   private static func bucket(_ mixed: UInt64) -> Int {

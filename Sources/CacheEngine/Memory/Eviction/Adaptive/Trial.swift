@@ -55,8 +55,7 @@ struct Trial: Sendable {
   }
 
   /// Asks every miniature for a hash, which is in the sample; now and then, gives the best division.
-  mutating func request(_ hash: UInt32, _ sketch: borrowing FrequencySketch) -> Division? {
-    let mixed = FrequencySketch.mix(hash)
+  mutating func request(_ hash: UInt32, _ mixed: UInt64, _ sketch: borrowing FrequencySketch) -> Division? {
     for index in miniatures.indices where miniatures[index].request(hash, mixed, size: size, sketch) {
       hits[index] &+= 1
     }
