@@ -4,6 +4,7 @@ import CacheEngineShared
 import CacheEngineTesting
 import Foundation
 import TestRedis
+import TestSupport
 import Testing
 
 // What a server says of itself is a reply.
