@@ -1,6 +1,6 @@
 import CacheEngine
 
-/// A memory level that keeps of its values what ``ShownValue`` says, and is else what is inside.
+/// A memory level that keeps of its values what ``ShownValue`` says, and passes everything else on to the level inside.
 struct HeldMemoryLevel<Value: ShownValue>: StorageLevel, ConditionalLevel, TaggedLevel, ExpiringLevel {
   let base: MemoryCacheLevel<String, Value.Held>
 
