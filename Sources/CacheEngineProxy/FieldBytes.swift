@@ -73,7 +73,8 @@ final class FieldBytes {
         place.isHead = false
         // Behind it nothing is awaited.
         place.contentLeft = .max
-      case .head, .body: break
+      case .head: break
+      case .body(let content): place.contentLeft? -= content.readableBytes
       case .end(let trailers):
         place.isHead = true
         // These came with the content, as they were.
@@ -105,9 +106,7 @@ final class FieldBytes {
   private func contentPiece(of bytes: inout ByteBuffer) -> ByteBuffer {
     let view = bytes.readableBytesView
     if let left = contentLeft, left > 0 {
-      let count = min(left, view.count)
-      contentLeft = left - count
-      return bytes.take(upTo: view.startIndex + count)
+      return bytes.take(upTo: view.startIndex + min(left, view.count))
     }
     // Chunks end with an empty line, of which a part may have come before.
     var start = view.startIndex
