@@ -108,13 +108,14 @@ final class FieldBytes {
     if let left = contentLeft, left > 0 {
       return bytes.take(upTo: view.startIndex + min(left, view.count))
     }
-    // Chunks end with an empty line, of which a part may have come before.
+    // Chunks end with an empty line, of which a part may have come before; ASCII behind it is the same in a head.
     var start = view.startIndex
-    while let end = view[start...].firstIndex(of: 0x0A) {
-      if end - start < 2 { return bytes.take(upTo: end + 1) }
+    while let end = view[start...].firstIndex(of: 0x0A), !view[start..<end].allSatisfy({ $0 == 0x0D }) {
       start = end + 1
     }
-    return bytes.take(upTo: view.endIndex)
+    let first = view[start...].firstIndex { $0 >= 0x80 } ?? view.endIndex
+    let last = first < view.endIndex ? view[start..<first].lastIndex(of: 0x0A) : nil
+    return bytes.take(upTo: last.map { $0 + 1 } ?? view.endIndex)
   }
 }
 

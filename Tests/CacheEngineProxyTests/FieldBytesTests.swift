@@ -50,6 +50,20 @@ struct FieldBytesTests {
     }
   }
 
+  @Test("chunks come in as few pieces as they can, however many empty lines there are in them")
+  func pieces() throws {
+    let channel = try server()
+    let lines = String(repeating: "\n", count: 0xFFF)
+    let head = "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    try channel.writeInbound(ByteBuffer(string: head))
+    try channel.writeInbound(ByteBuffer(string: "FFF\r\n\(lines)\r\n2\r\né\r\n0\r\n\r\n"))
+    var sizes: [Int] = []
+    while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
+      if case .body(let bytes) = part { sizes.append(bytes.readableBytes) }
+    }
+    #expect(sizes == [0xFFF, 2])
+  }
+
   @Test("they are the bytes of the field in between, and go out again as they are")
   func between() throws {
     let name = try #require(HTTPField.Name("X"))
