@@ -50,7 +50,8 @@ extension HTTPResponseHead {
   init(_ response: HTTPTypes.HTTPResponse) {
     self.init(
       version: .http1_1,
-      status: HTTPResponseStatus(statusCode: response.status.code, reasonPhrase: response.status.reasonPhrase),
+      status: HTTPResponseStatus(
+        statusCode: response.status.code, reasonPhrase: String(latin1: response.status.reasonPhrase.utf8)),
       headers: HTTPHeaders(response.headerFields))
   }
 }

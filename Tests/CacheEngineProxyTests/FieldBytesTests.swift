@@ -78,13 +78,16 @@ struct FieldBytesTests {
     ])
     var fields: HTTPFields = [.contentLength: "2"]
     fields.append(field)
-    let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: HTTPHeaders(fields))
+    // Of this character's number, the last byte is that of a line's end.
+    let status = HTTPTypes.HTTPResponse.Status(code: 299, reasonPhrase: "\u{10A}")
+    let head = HTTPResponseHead(HTTPTypes.HTTPResponse(status: status, headerFields: fields))
     try channel.writeOutbound(HTTPServerResponsePart.head(head))
     let content = ByteBuffer(string: "é")
     try channel.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(content)))
     let sent = try #require(try channel.readOutbound(as: IOData.self))
     guard case .byteBuffer(let bytes) = sent else { throw CancellationError() }
     #expect(Array(bytes.readableBytesView).firstRange(of: Array("\r\nX: A".utf8) + [0xE9, 0xFF, 0x0D, 0x0A]) != nil)
+    #expect(bytes.readableBytesView.starts(with: "HTTP/1.1 299 \u{10A}\r\n".utf8))
     #expect(try channel.readOutbound(as: IOData.self) == .byteBuffer(content))
   }
 }
