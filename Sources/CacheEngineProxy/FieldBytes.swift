@@ -102,13 +102,13 @@ final class FieldBytes {
     }
   }
 
-  /// What can be content, and nothing of a head that follows.
+  /// What can be content, and of a head that follows nothing but ASCII, which is the same in both.
   private func contentPiece(of bytes: inout ByteBuffer) -> ByteBuffer {
     let view = bytes.readableBytesView
     if let left = contentLeft, left > 0 {
       return bytes.take(upTo: view.startIndex + min(left, view.count))
     }
-    // Chunks end with an empty line, of which a part may have come before; ASCII behind it is the same in a head.
+    // Chunks end with an empty line, of which a part may have come before.
     var start = view.startIndex
     while let end = view[start...].firstIndex(of: 0x0A), !view[start..<end].allSatisfy({ $0 == 0x0D }) {
       start = end + 1
