@@ -153,6 +153,31 @@ extension HostileShareTests {
     try await other.close()
   }
 
+  @Test("a change whose turn comes when its owner has given up the files is made by whoever has them then")
+  func turnAfterReplacement() async throws {
+    let owner = try open()
+    try await owner.set(Data([1]), forKey: "a")
+    let common = try #require(owner.elsewhere as? CommonStore)
+    guard case .owner(let server) = common.state.withLock({ $0.role }) else {
+      Issue.record("it has the files for itself")
+      return
+    }
+    await server.turns.enter(.everything)
+    let executor = ServingExecutor()
+    let change = Task(executorPreference: executor) { try await owner.set(Data([3]), forKey: "c") }
+    // Behind the change's first steps: it waits for its turn by then.
+    await Task(executorPreference: executor) {}.value
+    try FileManager.default.removeItem(atPath: folder.path)
+    let other = try open(apart: true)
+    _ = await server.carryOut(.remove(StoreKey([1]), .buffered))
+    try await turns { server.store.state.withLock { $0.isClosed } }
+    server.turns.leave(.everything)
+    try await change.value
+    #expect(try await other.get("c") == Data([3]))
+    try await owner.close()
+    try await other.close()
+  }
+
   @Test("P15 a socket that somebody has removed is made anew, for those who come")
   func removedSocket() async throws {
     let owner = try open(silence: .milliseconds(10))

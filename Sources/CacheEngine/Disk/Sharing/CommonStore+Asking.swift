@@ -18,10 +18,12 @@ extension CommonStore {
 
   func find(_ key: StoreKey, includingExpired: Bool) async throws -> FoundAnswer {
     if let store = storeHere {
-      switch try await store.read(key, includingExpired: includingExpired) {
-      case .found(let found): return .found(FoundValue(found))
-      case .miss(let reason): return .miss(reason)
-      }
+      do {
+        switch try await store.read(key, includingExpired: includingExpired) {
+        case .found(let found): return .found(FoundValue(found))
+        case .miss(let reason): return .miss(reason)
+        }
+      } catch let error as CacheError where hasGivenUp(store, error) {}
     }
     switch try await ask(.get(key, includingExpired: includingExpired), from: 0) {
     case .found(let found)?: return .found(found)
@@ -100,7 +102,9 @@ extension CommonStore {
     var isAgain = false
     while true {
       if case .owner(let server) = state.withLock({ $0.role }) {
-        return await server.perform(request, from: origin, isAgain: isAgain)
+        let reply = await server.perform(request, from: origin, isAgain: isAgain)
+        if case .failed(let error) = reply, hasGivenUp(server.store, error) { continue }
+        return reply
       }
       let outcome = await outcome(of: request, origin, isAgain)
       switch outcome {
@@ -108,6 +112,11 @@ extension CommonStore {
       default: return try read(outcome)
       }
     }
+  }
+
+  /// Whether a store refused what was asked because this process has not owned the files since: whoever owns them is asked.
+  private func hasGivenUp(_ store: SegmentedStore, _ error: CacheError) -> Bool {
+    error.code == .closed && storeHere !== store
   }
 
   private func outcome(of request: StoreRequest, _ origin: UInt64, _ isAgain: Bool) async -> Outcome {
