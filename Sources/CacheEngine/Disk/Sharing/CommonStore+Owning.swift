@@ -49,8 +49,8 @@ extension CommonStore {
     opening.signal()
     for call in calls { call.tell(.here(isAgain: call.isAgain || call.sentTo != 0)) }
     hears()
-    // Long before anybody gives up who looks for the socket in vain.
-    let glance = max(1_000_000_000, 2 * limit)
+    // Twice that passes before anybody gives up who looks for the socket in vain.
+    let glance = 2 * limit
     var looked = now
     while !isLeaving, !server.isReplaced.load(ordering: .relaxed) {
       var polled = [
