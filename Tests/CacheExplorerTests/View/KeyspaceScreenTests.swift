@@ -69,6 +69,16 @@ struct KeyspaceScreenTests {
     #expect(scene.lines.contains { $0.contains("0 since the start, last used") } != isServer)
   }
 
+  @Test("Of keys that were found at a server nobody knows either")
+  func found() {
+    var scene = Scene(
+      size: Size(width: 120, height: 40), levels: [LevelRow(name: "redis", kind: "redis", capacity: "server")])
+    scene.model.attachment = Attachment(label: "server, read-only")
+    scene.send(.found(level: "redis", [EntrySummary(key: "found", cost: 56, created: scene.now, deadline: nil)]))
+    #expect(scene.model.live.entries.row("found")?.isPresent == true)
+    #expect(scene.model.live.entries.row("found")?.created == nil)
+  }
+
   @Test("The keys of a server fill the screen", arguments: [(120, 40), (80, 24)])
   func whole(width: Int, height: Int) throws {
     try SharedGrids.expect(scene(width, height), shows: "Keyspace\(width)x\(height)")

@@ -81,7 +81,10 @@ extension Model {
     guard let index = live.index(ofLevel: level) else { return }
     var contents = contents
     for place in contents.indices { contents[place].key = live.displayed(contents[place].key, level: index) }
-    live.entries.add(contents, level: index)
+    live.entries.add(contents, level: index, isDated: isDated(level: index))
     say("found \(Format.count(contents.count)) in \(level.uppercased())")
   }
+
+  /// Whether a level knows when it stored what it lists: a Redis server that is looked at does not say.
+  func isDated(level: Int) -> Bool { attachment == nil || live.levels[level].kind != "redis" }
 }

@@ -68,10 +68,8 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
       for place in contents.indices {
         contents[place].key = model.live.displayed(contents[place].key, level: index)
       }
-      // A Redis server that is looked at does not say when a key was stored.
-      let isServer = model.attachment != nil && model.live.levels[index].kind == "redis"
       model.live.entries.corrected(
-        level: index, by: contents, askedAt: model.askedAt ?? model.live.now, isDated: !isServer)
+        level: index, by: contents, askedAt: model.askedAt ?? model.live.now, isDated: model.isDated(level: index))
     }
     effects = []
   case .files(let word, let names):

@@ -125,7 +125,7 @@ package struct EntryTable: Sendable {
   ///
   /// `isDated`: The level knows when it stored what it lists.
   package mutating func corrected(
-    level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant, isDated: Bool = true
+    level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant, isDated: Bool
   ) {
     epoch += 1
     var stale: [String: CacheInstant] = [:]
@@ -146,10 +146,10 @@ package struct EntryTable: Sendable {
   }
 
   /// Takes in entries that a level holds, beside what is known of it.
-  package mutating func add(_ contents: [EntrySummary<String>], level: Int) {
+  package mutating func add(_ contents: [EntrySummary<String>], level: Int, isDated: Bool) {
     for entry in contents.prefix(capacity) {
       change(entry.key, at: entry.created) { row in
-        row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)
+        row.presence[level] = Presence(created: isDated ? entry.created : nil, deadline: entry.deadline)
         if row.size == nil { row.size = entry.cost }
       }
     }
