@@ -69,14 +69,19 @@ struct KeyspaceScreenTests {
     #expect(scene.lines.contains { $0.contains("0 since the start, last used") } != isServer)
   }
 
-  @Test("Of keys that were found at a server nobody knows either")
+  @Test("Of keys that were found at a server nobody knows either, and they stand after those that were used")
   func found() {
     var scene = Scene(
       size: Size(width: 120, height: 40), levels: [LevelRow(name: "redis", kind: "redis", capacity: "server")])
     scene.model.attachment = Attachment(label: "server, read-only")
+    scene.read("used", from: 0)
+    scene.pass(.seconds(1))
     scene.send(.found(level: "redis", [EntrySummary(key: "found", cost: 56, created: scene.now, deadline: nil)]))
     #expect(scene.model.live.entries.row("found")?.isPresent == true)
     #expect(scene.model.live.entries.row("found")?.created == nil)
+    scene.send(.sort("last"))
+    let (list, rows) = (scene.model.list.order, scene.model.live.entries.rows)
+    #expect(list.indices.map { rows[list[$0]].key } == ["used", "found"])
   }
 
   @Test("The keys of a server fill the screen", arguments: [(120, 40), (80, 24)])

@@ -131,7 +131,7 @@ package struct EntryList: Sendable {
     let rank: Int64 =
       switch sort {
       case .hits: ~Int64(row.hits)
-      case .last: ~row.lastTouch.nanoseconds
+      case .last: row.used.map { ~$0.nanoseconds } ?? .max
       case .size: ~Int64(row.size ?? -1)
       case .age: row.created?.nanoseconds ?? .max
       case .timeLeft: row.topmost?.deadline?.nanoseconds ?? .max
