@@ -176,9 +176,11 @@ struct ConfigurationReaderTests {
     #expect(configuration.workload == WorkloadRequest(name: "loop", rate: 7))
   }
 
-  @Test("A workload may be only a name")
+  @Test("A workload may be only a name, in a file that begins with a mark of UTF-8 too")
   func workloadName() throws {
-    #expect(try read("levels: [memory]\nworkload: scan").workload == WorkloadRequest(name: "scan"))
+    for mark in ["", "\u{feff}"] {
+      #expect(try read("\(mark)levels: [memory]\nworkload: scan").workload == WorkloadRequest(name: "scan"))
+    }
   }
 
   @Test("What is wrong is told with its place and a remedy", arguments: badConfigurations)

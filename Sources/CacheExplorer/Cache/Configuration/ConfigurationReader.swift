@@ -44,6 +44,8 @@ package struct ConfigurationReader {
     _ text: String, file: String, folder: String, memory: Int? = nil
   ) throws(ConfigurationFailure) -> CacheConfiguration {
     var reader = ConfigurationReader(file: file, folder: folder)
+    // Some editors begin UTF-8 with a mark, which libyaml counts as a column: it would indent the first key.
+    let text = String(text.trimmingPrefix("\u{feff}"))
     guard let root = reader.compose(text), var configuration = reader.root(root), reader.problems.isEmpty else {
       throw ConfigurationFailure(problems: reader.problems.sorted(by: Self.isEarlier))
     }
