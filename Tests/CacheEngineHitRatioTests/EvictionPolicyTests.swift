@@ -20,6 +20,23 @@ import Testing
     check(AdaptiveReplacement(), seed)
   }
 
+  @Test("small caches that are asked side by side count no uses of each other")
+  func apart() {
+    let question = GhostCaches.Question(
+      eviction: .adaptive, fullCapacity: 300, capacity: 300, policy: ChosenPolicy(.adaptive))
+    func misses(beside others: Int) -> [[Double]] {
+      var caches = (0...others).map { _ in GhostCaches([question], groups: 1) }
+      for key in TestTrace.popular(20_000, keys: 2_000) {
+        for index in caches.indices {
+          let hash = HitRatioEstimator.hash("\(key + index)")
+          caches[index].request(hash, cost: 1, lifetime: 0, at: 0, group: 0, weight: 1)
+        }
+      }
+      return caches[0].misses
+    }
+    #expect(misses(beside: 1) == misses(beside: 0))
+  }
+
   @Test("the adaptive policy orders what is in use while entries are many and few, in its miniatures as well")
   func adaptiveOrders() {
     var generator = SeededGenerator(seed: 9)

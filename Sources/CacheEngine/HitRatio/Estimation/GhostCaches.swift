@@ -63,6 +63,8 @@ struct GhostCaches: Sendable {
   init(_ questions: [Question], groups: Int) {
     precondition(questions.count <= Self.most, "more than \(Self.most) caches cannot be told apart")
     self.questions = questions
+    // Copies of one policy would count uses in one place.
+    for index in questions.indices { self.questions[index].policy = questions[index].policy.emptied }
     self.groups = groups
     misses = questions.map { _ in Array(repeating: 0, count: groups) }
   }

@@ -98,7 +98,7 @@ public struct HitRatioEstimator: Sendable {
     }
     ghosts = GhostCaches(questions, groups: Self.groups)
     for index in questions.indices { questions[index].capacity /= 2 }
-    halves = Array(repeating: GhostCaches(questions, groups: Self.groups), count: 2)
+    halves = (0..<2).map { _ in GhostCaches(questions, groups: Self.groups) }
   }
 
   /// The share of the keys that is looked at.
