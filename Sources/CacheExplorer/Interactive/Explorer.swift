@@ -78,7 +78,7 @@ final class Explorer {
     if let history { self.model.command.remember(all: history.lines) }
     interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] workload in
       mailbox.post(.workload(workload))
-      // What the requests needed on their way lay between what stays.
+      // What the requests took on their way lies free between what stays.
       if workload == nil { ctg_give_memory_back() }
     }
   }

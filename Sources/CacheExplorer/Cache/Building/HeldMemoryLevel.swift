@@ -1,6 +1,6 @@
 import CacheEngine
 
-/// A memory level that keeps of its values what ``ShownValue`` says, and passes everything else on to the level inside.
+/// A memory level that keeps its values as ``ShownValue`` says, and answers as the level inside does.
 struct HeldMemoryLevel<Value: ShownValue>: StorageLevel, ConditionalLevel, TaggedLevel, ExpiringLevel {
   let base: MemoryCacheLevel<String, Value.Held>
 
