@@ -39,6 +39,7 @@ import CStore
 /// estimator has seen a few times the capacity. Two spellings of a key that `String` holds for equal, as é in one scalar
 /// or in two, are two keys here.
 ///
+/// - Important: A copy shares its small caches with the original. Record into one of the two only; the other may still be asked.
 /// - Complexity: A request of a key outside of the sample costs a hash. Memory is bounded by ``maximumEntries``.
 public struct HitRatioEstimator: Sendable {
   private static let groups = 64
