@@ -50,19 +50,18 @@ final class SharedBody: Sendable {
   /// - Parameters:
   ///   - source: The content. It is read by a task that ends with it, or when nobody reads any more.
   ///   - whole: Told of all of it, before the last reader can see its end, if it was no longer than the bound.
-  ///   - ended: Told that there is nothing more to join.
+  ///   - ended: Told that there is nothing more to join, before any reader can see the end: whoever sees it and asks again joins
+  ///     nothing that is over.
   func start(
     _ source: HTTPBody, whole: @escaping @Sendable (Data, HTTPFields) async -> Void,
     ended: @escaping @Sendable () -> Void
   ) {
     let pump = Task { [self] in
-      do {
-        let trailers = try await self.pump(source, whole: whole)
-        finish(.success(trailers))
-      } catch {
-        finish(.failure(error))
-      }
+      let end: Result<(trailers: HTTPFields, last: Data?), any Error>
+      do { end = .success(try await self.pump(source, whole: whole)) } catch { end = .failure(error) }
       ended()
+      if let last = try? end.get().last { await give(last) }
+      finish(end.map(\.trailers))
     }
     let isLate = state.withLock { state in
       state.pump = pump
@@ -100,7 +99,10 @@ final class SharedBody: Sendable {
     deinit { body.leave(id) }
   }
 
-  private func pump(_ source: HTTPBody, whole: @Sendable (Data, HTTPFields) async -> Void) async throws -> HTTPFields {
+  /// Reads the content, all but the chunk that shows its end.
+  private func pump(
+    _ source: HTTPBody, whole: @Sendable (Data, HTTPFields) async -> Void
+  ) async throws -> (trailers: HTTPFields, last: Data?) {
     var iterator = source.makeAsyncIterator()
     var trailers = HTTPFields()
     var total = 0
@@ -124,8 +126,7 @@ final class SharedBody: Sendable {
       await whole(
         content.count == 1 ? content[0] : content.reduce(into: Data(capacity: total)) { $0.append($1) }, trailers)
     }
-    if let last { await give(last) }
-    return trailers
+    return (trailers, last)
   }
 
   private func give(_ bytes: Data) async {

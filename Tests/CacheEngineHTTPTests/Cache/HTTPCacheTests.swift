@@ -233,6 +233,23 @@ struct HTTPCacheTests {
     #expect(body.join() == nil)
   }
 
+  @Test("N24: whoever has read a content to its end joins nothing that is over", arguments: [4, nil])
+  func joinsNothingThatIsOver(length: Int?) async throws {
+    for _ in 0..<100 {
+      let hasEnded = Atomic(false)
+      let body = SharedBody(length: length, bound: 1_000)
+      let reader = try #require(body.join())
+      body.start(HTTPBody(Data("body".utf8))) { _, _ in
+      } ended: {
+        hasEnded.store(true, ordering: .releasing)
+      }
+      // The last byte of a known length is an end as well.
+      for try await _ in reader where length != nil { break }
+      let wasTold = hasEnded.load(ordering: .acquiring)
+      #expect(wasTold)
+    }
+  }
+
   @Test("N7: an interim answer is passed on without the fields of its connection")
   func interimFields() async throws {
     let noted = Mutex<[HTTPTypes.HTTPResponse]>([])
