@@ -14,6 +14,9 @@ import Foundation
 /// A small pretended web server: what the proxy of a demonstration asks, without a socket.
 ///
 /// What it says follows from the time since it began and from what it was asked before.
+///
+/// The lifetime of the news, which are refreshed in the background, is no multiple of the interval between visits: whether it
+/// had just ended would depend on the order of threads.
 final class DemoServer: HTTPOrigin {
   private struct State {
     var generator = SeededGenerator(seed: 7)
@@ -65,7 +68,7 @@ final class DemoServer: HTTPOrigin {
     case "/news":
       let version = second / 20 + state.withLock { $0.newsVersion }
       return page(
-        request, "news", version: version, bytes: 6_000, [.cacheControl: "max-age=4, stale-while-revalidate=20"])
+        request, "news", version: version, bytes: 6_000, [.cacheControl: "max-age=3, stale-while-revalidate=20"])
     case "/hello":
       let language = request.headerFields[.acceptLanguage] ?? "en"
       return answer(
