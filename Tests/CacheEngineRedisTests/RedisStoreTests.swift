@@ -248,7 +248,7 @@ struct RedisStoreTests {
 
     let none: @Sendable () async throws -> RedisSettings.Credentials = { throw CacheError(.simulated, "no vault") }
     let late: @Sendable () async throws -> RedisSettings.Credentials = {
-      try await Task.sleep(for: .seconds(86_400))
+      try await Gate().pass()
       return try await current()
     }
     for (credentials, limit, words) in [

@@ -164,15 +164,17 @@ struct FleetTests {
     for server in servers { server.close() }
   }
 
+  private func twoApps(in folder: URL) throws -> [InspectorServer] {
+    try ["one", "two"].map { name in
+      try CacheInspector.serve(
+        MemoryCacheLevel<String, Data>(), at: folder.appending(path: name).path(), name: name)
+    }
+  }
+
   @Test("an app that went while another was shown is shown as gone")
   func chosenWhenGone() async throws {
     let folder = try TemporaryFolder()
-    var servers: [InspectorServer] = []
-    for name in ["one", "two"] {
-      servers.append(
-        try CacheInspector.serve(
-          MemoryCacheLevel<String, Data>(), at: folder.url.appending(path: name).path(), name: name))
-    }
+    let servers = try twoApps(in: folder.url)
     let fleet = try await AttachedFleet.open([folder.url.path()], buffer: EventBuffer())
     let shown = Mutex<[Bool]>([])
     let following = Task {
@@ -195,12 +197,7 @@ struct FleetTests {
   @Test("an app that went is gone also where nobody follows it, as with --once")
   func goneUnfollowed() async throws {
     let folder = try TemporaryFolder()
-    var servers: [InspectorServer] = []
-    for name in ["one", "two"] {
-      servers.append(
-        try CacheInspector.serve(
-          MemoryCacheLevel<String, Data>(), at: folder.url.appending(path: name).path(), name: name))
-    }
+    let servers = try twoApps(in: folder.url)
     let fleet = try await AttachedFleet.open([folder.url.path()], buffer: EventBuffer())
     servers[1].close()
     let gone = try await wait(for: fleet) { $0.apps[1].ended != nil }
