@@ -4,10 +4,10 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Takes the bytes of fields through NIO's parser and its encoders, for which fields are texts: what is no UTF-8 they would change.
+/// Takes the bytes of fields through NIO's parser and its encoders, which take fields for text and would change what is not UTF-8.
 ///
 /// Between them and ``Inside``, each byte of a head is a character, as in ISO 8859-1; `HTTPField.latin1` and its initializer know that.
-/// Where a head begins and ends is the parser's to say: nothing is read in two ways.
+/// The parser alone decides where a head begins and ends, so nothing is read in two ways.
 final class FieldBytes {
   /// The parser is in a head.
   private var isHead = true
@@ -71,7 +71,7 @@ final class FieldBytes {
         place.contentLeft = head.headers.first(name: "content-length").flatMap { Int(FieldList.trimmed($0[...])) }
       case .head(let head as HTTPResponseHead) where head.status.code >= 200:
         place.isHead = false
-        // Behind it nothing is awaited.
+        // No other response is awaited behind it.
         place.contentLeft = .max
       case .head: break
       case .body(let content): place.contentLeft? -= content.readableBytes

@@ -19,7 +19,7 @@ final class HalfClosure: ChannelDuplexHandler {
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     guard mode == .output, isInputClosed else { return context.close(mode: mode, promise: promise) }
     let bound = context.loopBound
-    // Nothing, written behind everything.
+    // An empty write, behind everything else.
     context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer()))).whenComplete { _ in
       bound.value.close(promise: promise)
     }

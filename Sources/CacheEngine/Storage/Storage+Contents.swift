@@ -21,7 +21,7 @@ extension Storage {
       try allKeys.compactMap { key in
         if let value = peek(key) { return value }
         let found = try core.waitForRead { [core] in try await core.lookup(key) }
-        // An error of the disk is one; that this view cannot read a value is none here, whatever its transformer throws.
+        // A disk error is thrown; a value that this view cannot read is left out, whatever its transformer throws.
         return found.entry.flatMap { try? $0.value.value(by: transformer) }
       }
     }

@@ -49,7 +49,7 @@ extension CommonStore {
     opening.signal()
     for call in calls { call.tell(.here(isAgain: call.isAgain || call.sentTo != 0)) }
     hears()
-    // Twice that passes before anybody gives up who looks for the socket in vain.
+    // A process that looks for the socket in vain gives up after more than twice that time.
     let glance = 2 * limit
     var looked = now
     while !isLeaving, !server.isReplaced.load(ordering: .relaxed) {

@@ -176,7 +176,7 @@ final class StoreServer: Sendable {
     let hearing = guests.withLock { $0.filter { guest in guest.state.withLock { $0.expects.hearsChanges } } }
     guard !hearing.isEmpty else { return }
     let frame = try? change.frame(from: origin)
-    // Whoever cannot be told begins anew, and then everything is in doubt.
+    // A guest that cannot be told connects again, and then doubts everything that it holds.
     for guest in hearing { if let frame { guest.socket.send(frame) } else { guest.socket.breakOff() } }
   }
 
