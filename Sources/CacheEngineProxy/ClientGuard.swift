@@ -18,6 +18,7 @@ final class ClientGuard: ChannelDuplexHandler {
 
   private let headTimeout: TimeAmount
   private let idleTimeout: TimeAmount
+  private let note: @Sendable (ServedRequest) -> Void
   /// When the client has to have done what is expected of it.
   private var deadline: NIODeadline?
   /// What rings no later than that, and is set again when it rings, not with every request.
@@ -34,6 +35,7 @@ final class ClientGuard: ChannelDuplexHandler {
   private var hasAnswered = false
   /// An answer has begun and not ended.
   private var isAnswering = false
+  /// What was sent is no request, or not to its end: nothing more is read.
   private var hasRefused = false
   /// The answer that is given, or was given last, is the last one of its connection.
   private var isLast = false
@@ -42,9 +44,11 @@ final class ClientGuard: ChannelDuplexHandler {
   /// The last answer has gone out.
   private var hasEnded = false
 
-  init(headTimeout: Duration, idleTimeout: Duration) {
+  /// `note`: Told of what was refused before anybody could read it as a request.
+  init(headTimeout: Duration, idleTimeout: Duration, note: @escaping @Sendable (ServedRequest) -> Void) {
     self.headTimeout = .nanoseconds(headTimeout.clampedNanoseconds)
     self.idleTimeout = .nanoseconds(idleTimeout.clampedNanoseconds)
+    self.note = note
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -87,11 +91,6 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    // A handler that read the beginning of a request refused here must not answer it again.
-    guard !hasRefused else {
-      promise?.fail(ChannelError.ioOnClosedChannel)
-      return
-    }
     switch unwrapOutboundIn(data) {
     case .head(let head):
       isAnswering = head.status.code >= 200
@@ -109,24 +108,30 @@ final class ClientGuard: ChannelDuplexHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // Nobody reads what comes after the last answer.
     if hasRefused || hasEnded || isOver { return }
-    if let error = error as? HTTPParserError, !(isReading ? hasAnswered : isAnswering) {
-      hasRefused = true
-      let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]
-      let status: HTTPResponseStatus =
-        switch error {
-        case .headerOverflow: .requestHeaderFieldsTooLarge
-        // NIO's parser knows a list of methods, and none of them was this.
-        case .invalidMethod: .notImplemented
-        default: .badRequest
-        }
-      context.write(
-        wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
-      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      wait(idleTimeout, context)
-      return context.close(mode: .output, promise: nil)
+    guard let error = error as? HTTPParserError, !(isReading ? hasAnswered : isAnswering) else {
+      context.fireErrorCaught(error)
+      return context.close(promise: nil)
     }
-    context.fireErrorCaught(error)
-    context.close(promise: nil)
+    hasRefused = true
+    // Whoever has begun with a request also answers one that has no end.
+    if isReading { return context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+    let status: HTTPResponseStatus =
+      switch error {
+      case .headerOverflow: .requestHeaderFieldsTooLarge
+      // NIO's parser knows a list of methods, and none of them was this.
+      case .invalidMethod: .notImplemented
+      default: .badRequest
+      }
+    let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]
+    context.write(
+      wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    note(
+      ServedRequest(
+        method: "-", path: "-", status: Int(status.code), cache: nil, age: nil, bytes: 0, duration: .zero,
+        isWhole: true, isAnsweredByProxy: true))
+    wait(idleTimeout, context)
+    context.close(mode: .output, promise: nil)
   }
 
   /// Sets the alarm for what is the client's to do: to take what is there, to go on with its request, or to begin one.

@@ -70,6 +70,13 @@ extension HTTPCacheProxy {
     let head: HTTPRequestHead
     let start: ContinuousClock.Instant
     let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+
+    /// What is told of a request that has no answer from the cache, as long as nothing of one has gone out.
+    func served(_ status: Int, cache: CacheStatus? = nil, isAnsweredByProxy: Bool) -> ServedRequest {
+      ServedRequest(
+        method: head.methodName, path: head.uri, status: status, cache: cache, age: nil, bytes: 0,
+        duration: start.duration(to: .now), isWhole: false, isAnsweredByProxy: isAnsweredByProxy)
+    }
   }
 
   /// Forwards a request with its content.
@@ -146,7 +153,9 @@ extension HTTPCacheProxy {
     } catch {
       let failure = error as? ForwardFailure
       switch failure?.error ?? error {
-      case is CancellationError: throw error
+      case is CancellationError:
+        tally.note(exchange.served(ServedRequest.unanswered, isAnsweredByProxy: false))
+        throw error
       case let fault as ContentFault: try await self.answer(exchange, fault.rawValue, [], "", isLast: true)
       case let error as CacheError where error.code == .invalidAddress:
         try await self.answer(exchange, 400, [], "", isLast: true)
@@ -223,13 +232,13 @@ extension HTTPCacheProxy {
     headers.add(name: "Date", value: HTTPDate(SystemClock().timeSinceEpoch).description)
     if isLast { headers.add(name: "Connection", value: "close") }
     let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+    var served = exchange.served(status, cache: cache, isAnsweredByProxy: true)
+    if let error { served.note(error) }
+    defer { tally.note(served) }
     try await exchange.outbound.write(
       contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
-    var served = ServedRequest(
-      method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: cache, age: nil,
-      bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true, isAnsweredByProxy: true)
-    if let error { served.note(error) }
-    tally.note(served)
+    served.bytes = content.utf8.count
+    served.isWhole = true
   }
 }
 #endif

@@ -125,7 +125,7 @@ where Store.Key == String, Store.Value == StoredVariants {
       ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
       FieldBytes.Inside<HTTPRequestHead, HTTPResponseHead>(place),
       HTTPServerPipelineHandler(), NIOHTTPResponseHeadersValidator(),
-      ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout),
+      ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout, note: instant.note),
       InstantAnswerHandler(instant),
     ])
   }

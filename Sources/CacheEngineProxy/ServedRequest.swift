@@ -5,11 +5,11 @@ import Synchronization
 
 /// One request as a proxy answered it.
 public struct ServedRequest: Sendable {
-  /// Its method.
+  /// Its method; `-` if what was sent could not be read as a request.
   public var method: String
-  /// Path and query.
+  /// Path and query; `-` if what was sent could not be read as a request.
   public var path: String
-  /// The status that it was answered with.
+  /// The status that it was answered with; 499 if its client left, or the proxy stopped, before there was an answer.
   public var status: Int
   /// How the cache handled it; `nil` if it never reached the cache.
   public var cache: CacheStatus?
@@ -45,6 +45,9 @@ public struct ServedRequest: Sendable {
     self.time = time
     self.isAnsweredByProxy = isAnsweredByProxy
   }
+
+  /// The status that logs give to requests whose clients have left; no client is sent it.
+  static let unanswered = 499
 
   /// Notes why the origin gave no whole answer.
   package mutating func note(_ error: any Error) {
@@ -114,9 +117,9 @@ public struct ServedRequest: Sendable {
   }
 }
 
-/// The requests that a proxy has answered so far, by outcome.
+/// The requests that a proxy has dealt with so far, by outcome.
 public struct ProxyCounts: Sendable, Equatable {
-  /// Requests answered, including refused ones.
+  /// All requests, including refused ones and what could not be read as one.
   public var requests = 0
   /// Those answered from the cache without asking.
   public var hits = 0
@@ -128,7 +131,8 @@ public struct ProxyCounts: Sendable, Equatable {
   public var validated = 0
   /// Those that were forwarded for any other reason.
   public var forwarded = 0
-  /// Those that were refused or failed: every status of 500 and above that is the proxy's own, and bad requests.
+  /// Those that were refused or failed: every status of 500 and above that is the proxy's own, bad requests, and those whose clients
+  /// left before there was an answer.
   public var refused = 0
   /// Bytes of content sent.
   public var bytes = 0

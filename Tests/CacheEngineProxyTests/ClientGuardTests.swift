@@ -12,7 +12,8 @@ import Testing
   private func asked() throws -> EmbeddedChannel {
     let channel = EmbeddedChannel()
     let sync = channel.pipeline.syncOperations
-    try sync.addHandlers(HTTPResponseEncoder(), ClientGuard(headTimeout: .seconds(30), idleTimeout: .seconds(60)))
+    try sync.addHandlers(
+      HTTPResponseEncoder(), ClientGuard(headTimeout: .seconds(30), idleTimeout: .seconds(60)) { _ in })
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     try channel.writeInbound(HTTPServerRequestPart.head(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")))
     try channel.writeInbound(HTTPServerRequestPart.end(nil))

@@ -50,6 +50,7 @@ struct ProxyTests: ProxySuite {
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\na\r\n0\r\n\r\n", 400),
       ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r2\r\n\r\n", 400),
       ("GET / HTTP/1.1\nHost: a\n\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\u{0}2\r\n\r\n", 400),
@@ -71,6 +72,8 @@ struct ProxyTests: ProxySuite {
       // And the proxy goes on.
       #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 200") == true)
     }
+    // Also what could not be read as a request is told of.
+    #expect(log.all.map(\.status) == [status, 200] && log.all.allSatisfy(\.isWhole))
   }
 
   @Test("N35: TRACE and OPTIONS heed Max-Forwards, and an absolute target of the own host is taken")
@@ -395,6 +398,7 @@ struct ProxyTests: ProxySuite {
     #expect(try await idle.value.hasSuffix("body"))
     #expect(try await hanging.value == "")
     try await serving.value
+    #expect(log.all.map(\.status) == [200, 499] && log.all.map(\.isWhole) == [true, false])
     await #expect(throws: (any Error).self) { try await RawClient.ask(proxy.port, get()) }
     await server.stop()
   }

@@ -39,7 +39,9 @@ extension ServedExchange {
     case .stale: return "The cache answered with what was no longer fresh, as is allowed."
     case .validated: return asked + " The server said that what is stored is still right."
     case .collapsed: return asked + " It took part in the request of another client."
-    case .refused: return detail.map(Self.whyUnanswered) ?? "It was refused: see its status."
+    case .refused:
+      return detail.map(Self.whyUnanswered)
+        ?? (isWhole ? "It was refused: see its status." : "Its client left, or the proxy stopped, before its answer.")
     case .forwarded:
       if isStored { return asked + " The answer is stored." }
       return reason == "method" ? asked : asked + " " + whyNotStored
