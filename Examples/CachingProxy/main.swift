@@ -24,7 +24,8 @@ guard let colon = arguments[0].lastIndex(of: ":"), let port = Int(arguments[0][c
 else { refuse("\(arguments[0]) is no address; give one like 127.0.0.1:8080") }
 
 var settings = ProxySettings()
-settings.host = String(arguments[0][..<colon])
+// An address of IPv6 stands in brackets.
+settings.host = arguments[0][..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
 settings.port = port
 let isQuiet = arguments.contains("--quiet")
 let isJSON = arguments.contains("--json")
@@ -38,7 +39,7 @@ do {
       guard !isQuiet else { return }
       FileHandle.standardOutput.write(Data("\(isJSON ? request.jsonLine : request.plainLine)\n".utf8))
     })
-  FileHandle.standardError.write(Data("listening at \(settings.host):\(proxy.port)\n".utf8))
+  FileHandle.standardError.write(Data("listening at \(arguments[0][..<colon]):\(proxy.port)\n".utf8))
   signal(SIGINT, SIG_IGN)
   signal(SIGTERM, SIG_IGN)
   let stops = [SIGINT, SIGTERM].map { number in

@@ -101,10 +101,14 @@ where Store.Key == String, Store.Value == StoredVariants {
           }
         }
     } catch {
-      throw CacheError(
-        .unreachable,
-        "\(settings.host):\(settings.port) cannot be listened at; see whether another program does, or take another port",
-        underlying: error)
+      let remedy =
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE: "another program listens there; end it, or take another port"
+        case EACCES: "this user may not listen at such a port; take one from 1024 on"
+        default: "see whether this machine has that address"
+        }
+      let place = ServerOrigin.authority(settings.host, settings.port)
+      throw CacheError(.unreachable, "\(place) cannot be listened at: \(remedy)", underlying: error)
     }
     port = listener.channel.localAddress?.port ?? settings.port
   }

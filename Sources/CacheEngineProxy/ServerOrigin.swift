@@ -83,7 +83,7 @@ public final class ServerOrigin: HTTPOrigin {
       idleTime: idleTime)
   }
 
-  private static func authority(_ host: String, _ port: Int, standard: Int) -> String {
+  static func authority(_ host: String, _ port: Int, standard: Int? = nil) -> String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == standard ? name : "\(name):\(port)"
   }
