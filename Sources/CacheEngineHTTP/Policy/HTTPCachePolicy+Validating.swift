@@ -37,9 +37,13 @@ extension HTTPCachePolicy {
     var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
     // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
     if let first, first.entityTag == nil { return validation }
-    // A weak tag may also belong to another coding.
-    for tag in [first?.entityTag].compactMap(\.self) + stored.responses.compactMap(\.entityTag).filter({ !$0.isWeak })
-    where !validation.tags.contains(tag) { validation.tags.append(tag) }
+    // A weak tag may also belong to another coding, and servers that compress what they send may go by the tag of what they compress.
+    let others = stored.responses.filter {
+      $0.entityTag?.isWeak == false && $0.selecting.match(request.headerFields, in: .acceptEncoding)
+    }
+    for tag in ([first].compactMap(\.self) + others).compactMap(\.entityTag) where !validation.tags.contains(tag) {
+      validation.tags.append(tag)
+    }
     validation.isAlone = own.allSatisfy { tag in validation.tags.contains { $0.matchesWeakly(tag) } }
     return validation
   }
@@ -73,11 +77,11 @@ extension HTTPCachePolicy {
       return stored.responses[$0].responseTime > stored.responses[$1].responseTime
     }
     if let tag = probe.entityTag {
-      if !tag.isWeak {
-        let strong = stored.responses.indices.filter { stored.responses[$0].entityTag?.matchesStrongly(tag) == true }
-        if !strong.isEmpty { return strong }
-      }
-      return latest.first { stored.responses[$0].entityTag?.matchesWeakly(tag) == true }.map { [$0] } ?? []
+      let strong = stored.responses.indices.filter { stored.responses[$0].entityTag?.matchesStrongly(tag) == true }
+      let weak = latest.first { stored.responses[$0].entityTag?.matchesWeakly(tag) == true }
+      // Of what it compresses nginx says the strong tag here, although it was asked about the weak one.
+      guard strong.isEmpty || !validation.tags.contains(tag), let weak, !strong.contains(weak) else { return strong }
+      return strong + [weak]
     }
     // One that cannot be read is none of those that were asked about.
     if response.headerFields[.eTag]?.isEmpty == false { return [] }

@@ -29,8 +29,11 @@ public struct SelectingFields: Hashable, Sendable {
   }
 
   /// Whether another request has the same fields.
-  package func match(_ request: HTTPFields) -> Bool {
-    values.allSatisfy { Self.areSame(Self.value($0.key, in: request), $0.value) }
+  package func match(_ request: HTTPFields) -> Bool { values.keys.allSatisfy { match(request, in: $0) } }
+
+  /// Whether another request has the same in one field, if that is one of these.
+  package func match(_ request: HTTPFields, in name: HTTPField.Name) -> Bool {
+    values[name].map { Self.areSame(Self.value(name, in: request), $0) } ?? true
   }
 
   /// Whether both name the same fields with the same bytes.

@@ -82,6 +82,24 @@ struct ChoosingTests {
     #expect(policy.validation(of: neither, selected: 0, for: get()).isEmpty)
   }
 
+  @Test("N25, N26: a server that compresses is asked about one coding, and may name another tag of it")
+  func codings() {
+    let policy = HTTPCachePolicy(.shared)
+    let request = get("Accept-Encoding: gzip")
+    let packed = stored("ETag: W/\"1\"", "Vary: Accept-Encoding", to: request)
+    let plain = stored("ETag: \"1\"", "Vary: Accept-Encoding")
+    #expect(policy.validation(of: StoredVariants([plain]), selected: nil, for: request).isEmpty)
+    let both = StoredVariants([packed, plain])
+    let asked = policy.validation(of: both, selected: 0, for: request)
+    #expect(asked.tags == [EntityTag("W/\"1\"")])
+    // As nginx answers.
+    let unchanged = answer(304, "ETag: \"1\"")
+    #expect(policy.confirmed(by: unchanged, of: both, asked: asked, for: request.headerFields) == [1, 0])
+    // Where both are asked about, it is the one whose tag that is.
+    let all = HTTPCachePolicy.Validation(tags: [EntityTag("W/\"1\""), EntityTag("\"1\"")])
+    #expect(policy.confirmed(by: unchanged, of: both, asked: all, for: request.headerFields) == [1])
+  }
+
   @Test("N26: a 304 speaks of what has its validator")
   func confirms() {
     let policy = HTTPCachePolicy(.shared)
