@@ -100,7 +100,9 @@ package enum ByteRange: Equatable {
     guard ends.count == 2, ends.allSatisfy({ $0.utf8.count <= 18 }) else { return nil }
     switch (Int(ends[0]), Int(ends[1])) {
     case (nil, let suffix?) where ends[0].isEmpty && ends[1].utf8.allSatisfy(Self.isDigit):
-      self = suffix == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - suffix)..<size)
+      // The last bytes of nothing are all of it (RFC 9110, section 14.1.2), which no part can say.
+      if suffix > 0, size == 0 { return nil }
+      self = suffix == 0 ? .unsatisfiable : .part(max(0, size - suffix)..<size)
     case (let first?, nil) where ends[1].isEmpty && ends[0].utf8.allSatisfy(Self.isDigit):
       self = first < size ? .part(first..<size) : .unsatisfiable
     case (let first?, let last?) where first <= last && text.utf8.allSatisfy({ Self.isDigit($0) || $0 == 0x2D }):

@@ -169,6 +169,14 @@ struct ChoosingTests {
   }
 
   @Test(
+    "N30: of an empty content the last bytes are the whole, and no other part is there",
+    arguments: [("bytes=-3", 200), ("bytes=-0", 416), ("bytes=0-", 416)])
+  func partOfNothing(_ range: String, _ status: Int) {
+    let answer = StoredAnswer(stored("ETag: \"1\"", body: ""), to: get("Range: \(range)"), at: newYear)
+    #expect(answer.head.status.code == status)
+  }
+
+  @Test(
     "N28: where a response has no Last-Modified, its Date stands for it",
     arguments: [
       ("Wed, 31 Dec 2025 23:59:59 GMT", 200), ("Thu, 01 Jan 2026 00:00:00 GMT", 304),
