@@ -246,7 +246,7 @@ struct ConfigurationReaderTests {
       ])
     #expect(
       problems("levels:\n  memory: { capacity: 1 MiB }\n").first
-        == "c.yaml:2:3: error: “levels” is a list, and this is a mapping; write a dash before each level: "
+        == "c.yaml:2:3: error: “levels” must be a list; write a dash before each level: "
         + "`- memory: { capacity: 1 MiB }`")
   }
 
@@ -290,6 +290,9 @@ private let badConfigurations = [
     "levels: []", ":1:9: error: “levels” needs at least one level; write `- memory: { capacity: 1 MiB }` below it"),
   BadConfiguration(
     "levels:", ":1:8: error: “levels” needs at least one level; write `- memory: { capacity: 1 MiB }` below it"),
+  BadConfiguration(
+    "levels: 5",
+    ":1:9: error: “levels” must be a list; write a dash before each level: `- memory: { capacity: 1 MiB }`"),
   BadConfiguration(
     "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice, here and at 2:1; leave one of them out"),
   BadConfiguration(

@@ -154,13 +154,12 @@ package struct ConfigurationReader {
     let list = fields.require("levels", "list the levels from the top", fields.node("levels"))
     problems += fields.finish()
     guard let list else { return nil }
-    guard list.mapping?.isEmpty != false else {
+    guard let sequence = list.isEmpty ? [] : list.sequence else {
       report(
-        "“levels” is a list, and this is a mapping", "write a dash before each level: `- memory: { capacity: 1 MiB }`",
-        at: list.place)
+        "“levels” must be a list", "write a dash before each level: `- memory: { capacity: 1 MiB }`", at: list.place)
       return nil
     }
-    guard let sequence = list.sequence, !sequence.isEmpty else {
+    guard !sequence.isEmpty else {
       report("“levels” needs at least one level", "write `- memory: { capacity: 1 MiB }` below it", at: list.place)
       return nil
     }
