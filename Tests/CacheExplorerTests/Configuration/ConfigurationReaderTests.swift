@@ -293,6 +293,7 @@ private let badConfigurations = [
   BadConfiguration(
     "levels: 5",
     ":1:9: error: “levels” must be a list; write a dash before each level: `- memory: { capacity: 1 MiB }`"),
+  BadConfiguration("levels: [\"a\\nb\"]", ":1:10: error: there is no level “a\\u{a}b”; \(kinds)"),
   BadConfiguration(
     "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice, here and at 2:1; leave one of them out"),
   BadConfiguration(

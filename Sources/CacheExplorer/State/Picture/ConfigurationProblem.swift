@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// A place in a configuration file; lines and columns count from 1.
 package struct Place: Equatable, Sendable, Codable {
   package var line: Int
@@ -31,7 +33,8 @@ package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertibl
 
   package var description: String {
     let position = place.map { ":\($0.line):\($0.column)" } ?? ""
-    return "\(file)\(position): \(severity.rawValue): \(message); \(remedy)"
+    // What is quoted of the file may have ends of lines in it.
+    return harmless("\(file)\(position): \(severity.rawValue): \(message); \(remedy)")
   }
 }
 
