@@ -180,6 +180,19 @@ struct CommandLineTests {
     #expect(!scene.lines[22].contains("kkk") && scene.lines[22].hasSuffix(" → done, stored in memory"))
   }
 
+  @Test("What was said on one screen is not said on the next")
+  func turnsPage() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.type("F")
+    #expect(scene.lines[22].hasPrefix(" ✕ one cache is shown"))
+    scene.type("2")
+    #expect(scene.model.page == .entries)
+    #expect(scene.model.command.answer == nil)
+    // A screen that has nothing to show does not take the other's place.
+    scene.type("FF")
+    #expect(scene.lines[22].hasPrefix(" ✕ one cache is shown"))
+  }
+
   @Test("What a demonstration says stays in sight beside what it does, until an answer to a typed line comes")
   func captions() {
     var scene = Scene(size: Size(width: 80, height: 24))

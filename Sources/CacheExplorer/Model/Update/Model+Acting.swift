@@ -118,6 +118,8 @@ extension Model {
     }
     show(next)
     isZoomed = false
+    // It was about the screen before.
+    command.answer = nil
     return next.questions
   }
 
