@@ -10,9 +10,9 @@ enum SharedGrids {
     "Fleet120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   — req/s   hit —   in flight 0   lost 0                             12:03:00  ?:help
     ┌ Fleet 1–2 of 2 ───────────────────────────────── sort CHANGED▼ ┐┌ Apps 3 ────── Enter shows one on the other screens ┐
-    │ KEY                  1 ONE  2 TWO 3 THR…        CHANGED    TOLD││▸1 one 100  ● hears  hit — of 0                     │
-    │▸item:1                 10s      ·     8s     1 one   5s       …││   told 0  never stale  loads 1 waits 0             │
-    │ quiet                  10s      ·      ·                       ││ 2 two 101  ● hears  hit — of 0                     │
+    │ KEY                1 ONE   2 TWO 3 THREE        CHANGED    TOLD││▸1 one 100  ● hears  hit — of 0                     │
+    │▸item:1               10s       ·      8s     1 one   5s       …││   told 0  never stale  loads 1 waits 0             │
+    │ quiet                10s       ·       ·                       ││ 2 two 101  ● hears  hit — of 0                     │
     │                                                                ││   told 1 ≤ 2ms  never stale  loads 0 waits 1       │
     │                                                                ││ 3 three 102  ● hears  hit 100% of 1                │
     │                                                                ││   told 0  stale 1 ≤ 50ms                           │
@@ -52,9 +52,9 @@ enum SharedGrids {
     "Fleet80x24": #"""
      CacheExplorer demo.yaml  ● LIVE  —/s  hit —  fly 0            12:03:00  ?:help
     ┌ Fleet 1–2 of 2 ─────────────────────────────────────────────── sort CHANGED▼ ┐
-    │ KEY                                1 ONE  2 TWO 3 THR…        CHANGED    TOLD│
-    │▸item:1                               10s      ·     8s     1 one   5s       …│
-    │ quiet                                10s      ·      ·                       │
+    │ KEY                              1 ONE   2 TWO 3 THREE        CHANGED    TOLD│
+    │▸item:1                             10s       ·      8s     1 one   5s       …│
+    │ quiet                              10s       ·       ·                       │
     │                                                                              │
     │                                                                              │
     │                                                                              │

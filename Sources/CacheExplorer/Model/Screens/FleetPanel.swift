@@ -107,45 +107,55 @@ package enum FleetPanel: ListPanel {
 
   /// As many apps as there is room for; what else is known of the key goes before they do.
   package struct Columns: ListColumns {
-    private static let app = 7
+    private static let leastApp = 7
+    /// Most keys are not longer.
+    private static let wideName = 16
     private static let changed = 15
     private static let told = 8
 
     package let name: Int
     private let sheet: FleetSheet
     private let apps: Int
+    /// How wide the column of each app is: as its title, where there is room.
+    private let app: Int
     private let hasChanged: Bool
     private let hasTold: Bool
 
     fileprivate init(_ sheet: FleetSheet, width: Int) {
       self.sheet = sheet
       let left = width - 1 - 12
-      let room = max(1, left / Self.app)
+      let room = max(1, left / Self.leastApp)
       apps = min(sheet.apps.count, room)
-      let rest = left - apps * Self.app
+      let widest = sheet.apps.indices.map { Self.title($0, sheet).width + 1 }.max() ?? 0
+      let spare = width - 1 - Self.wideName - Self.changed - Self.told
+      app = max(Self.leastApp, min(widest, spare / max(1, apps)))
+      let rest = left - apps * app
       hasChanged = rest >= Self.changed
       hasTold = rest >= Self.changed + Self.told
       name =
-        width - 1 - apps * Self.app - (hasChanged ? Self.changed : 0) - (hasTold ? Self.told : 0)
+        width - 1 - apps * app - (hasChanged ? Self.changed : 0) - (hasTold ? Self.told : 0)
     }
 
     package var titles: DisplayText {
       var text = " " + DisplayText("KEY").padded(to: name)
       for app in sheet.apps.indices.prefix(apps) {
-        text += DisplayText("\(app + 1) \(sheet.apps[app].name.uppercased())").clipped(to: Self.app - 1)
-          .rightAligned(to: Self.app)
+        text += Self.title(app, sheet).clipped(to: self.app - 1).rightAligned(to: self.app)
       }
       if hasChanged { text += DisplayText("CHANGED").rightAligned(to: Self.changed) }
       if hasTold { text += DisplayText("TOLD").rightAligned(to: Self.told) }
       return text
     }
 
+    private static func title(_ app: Int, _ sheet: FleetSheet) -> DisplayText {
+      DisplayText("\(app + 1) \(sheet.apps[app].name.uppercased())")
+    }
+
     package func spans(_ key: FleetSheet.Key) -> [Span] {
       var spans = key.copies.prefix(apps).map { copy -> Span in
-        guard let copy else { return Span(DisplayText("·").rightAligned(to: Self.app), .faint) }
+        guard let copy else { return Span(DisplayText("·").rightAligned(to: app), .faint) }
         let age = Format.span(seconds: copy.created.duration(to: sheet.now).components.seconds)
         let isOver = copy.deadline.map { $0 <= sheet.now } ?? false
-        return Span(DisplayText(age).rightAligned(to: Self.app), isOver ? .error : .hit)
+        return Span(DisplayText(age).rightAligned(to: app), isOver ? .error : .hit)
       }
       guard hasChanged else { return spans }
       let changed = key.change.map { change in
