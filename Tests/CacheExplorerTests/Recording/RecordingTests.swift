@@ -144,7 +144,9 @@ import Testing
     var playback = Playback(try Recording(Array((lines.joined(separator: "\n") + "\n").utf8), file: "a.rec"))
     playback.go(to: .max)
     #expect(
-      playback.failure?.description.hasPrefix("a.rec:\(place + 1): error: this line cannot be understood") == true)
+      playback.failure?.description.hasPrefix(
+        "a.rec:\(place + 1): error: this line cannot be understood: something in it has a name that is not known; ")
+        == true)
     #expect(!playback.isPlaying)
     #expect(playback.canvas == session.shown[playback.place])
     let stopped = playback.place

@@ -20,6 +20,9 @@ extension JSONText {
       throw fault
     } catch DecodingError.dataCorrupted(let context) {
       throw RecordedFault(context.debugDescription)
+    } catch DecodingError.typeMismatch {
+      // What the compiler says of an enumeration that was given none of its cases.
+      throw RecordedFault("something in it has a name that is not known")
     } catch {
       throw RecordedFault("\(error)")
     }
