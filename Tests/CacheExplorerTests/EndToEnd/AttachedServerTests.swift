@@ -111,6 +111,19 @@ struct AttachedServerTests {
     server.close()
   }
 
+  @Test(
+    "no age is written of keys that the server does not tell the age of", arguments: [ExportFormat.json, .csv, .txt])
+  func ageless(format: ExportFormat) async throws {
+    let redis = try await TestRedis()
+    try await fill(redis)
+    let server = try await AttachedServer.open("redis+unix://\(redis.socket)", mostKeys: 100, buffer: EventBuffer())
+    let text = try await Export(server.live).text(format)
+    #expect(text.contains("page/3") && !text.contains(" old") && !text.contains(#""ageMilliseconds""#), "\(text)")
+    if format == .json { #expect(try JSONSchema(named: "entries").faults(in: text) == []) }
+    if format == .csv { #expect(text.contains(",,\r\n")) }
+    try await server.live.close()
+  }
+
   @Test("of many keys so many are looked at as is asked for, and their prefixes have other names if that is asked for")
   func bounded() async throws {
     let redis = try await TestRedis()

@@ -46,13 +46,12 @@ package enum AttachedServer {
     let observer = CacheObservers([figures, figures.statistics, buffer, TranscriptObserver()])
     let observed = server.observed(as: server.name, by: observer, clock: clock)
     let traced = observed.traced(by: observer, clock: clock).normalize()
+    var level = LiveCache.Level(
+      name: server.name, kind: "redis", level: traced, storage: server, isSource: false, faults: FaultInjector(),
+      close: { server.close() })
+    level.isDated = false
     var live = LiveCache(
-      cache: traced,
-      levels: [
-        LiveCache.Level(
-          name: server.name, kind: "redis", level: traced, storage: server, isSource: false, faults: FaultInjector(),
-          close: { server.close() })
-      ], operators: [], figures: figures, clock: clock, openedAt: clock.now)
+      cache: traced, levels: [level], operators: [], figures: figures, clock: clock, openedAt: clock.now)
     live.refusal = refusal
     live.monitor = { try await server.monitor(for: $0) }
     let sheet = server.sheet

@@ -18,8 +18,6 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     var entries: [EntrySummary<String>] = []
     /// The names of keys that are no text.
     var names: [String: [UInt8]] = [:]
-    /// When each key was seen first: a server does not tell when it was stored.
-    var seen: [String: CacheInstant] = [:]
     var lookedAt: ContinuousClock.Instant?
     /// The run of the server that was looked at last, and how many commands it had counted.
     var run: String?
@@ -126,15 +124,12 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     (sample.keys, sample.isAll, sample.took) = (keys.count, isAll, ContinuousClock.now - began)
     sample.prefixes = KeyspaceSheet.prefixes(of: named.map { ($0.name, $0.key.bytes, $0.key.left) })
     state.withLock { [sample] state in
-      let seen = state.seen
-      (state.seen, state.names, state.entries) = ([:], [:], [])
+      (state.names, state.entries) = ([:], [])
       for (name, key) in named {
-        let first = seen[name] ?? now
-        state.seen[name] = first
         if String(validating: key.name, as: UTF8.self) != name { state.names[name] = key.name }
+        // A server does not tell when a key was stored, and nobody shows what stands here.
         state.entries.append(
-          EntrySummary(
-            key: name, cost: key.bytes ?? 0, created: first, deadline: key.left.map { now.advanced(by: $0) }))
+          EntrySummary(key: name, cost: key.bytes ?? 0, created: now, deadline: key.left.map { now.advanced(by: $0) }))
       }
       state.sheet.sample = sample
     }

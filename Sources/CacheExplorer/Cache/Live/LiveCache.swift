@@ -23,6 +23,8 @@ package struct LiveCache: Sendable {
     var keySteps: [KeyStep] = []
     /// Values come from it that nobody stored: a network, a simulated origin.
     package let isSource: Bool
+    /// It knows when it stored what it lists; a Redis server that is looked at does not say.
+    var isDated = true
     /// Says what goes wrong in it on purpose.
     package let faults: FaultInjector
     /// The store under it, if other processes share that.

@@ -14,7 +14,8 @@ package struct Export: Sendable {
     package var key: String
     package var level: String
     package var bytes: Int
-    var age: Duration
+    /// `nil` in a level that does not know.
+    var age: Duration?
     /// Negative for what has expired.
     var timeLeft: Duration?
   }
@@ -32,7 +33,7 @@ package struct Export: Sendable {
       entries += try await storage.contents().map { entry in
         Entry(
           key: mask?.name(of: entry.key) ?? entry.key, level: level.name, bytes: entry.cost,
-          age: entry.created.duration(to: now),
+          age: level.isDated ? entry.created.duration(to: now) : nil,
           timeLeft: entry.deadline.map { now.duration(to: $0) })
       }
       .sorted { $0.key < $1.key }
@@ -49,7 +50,7 @@ package struct Export: Sendable {
         entries.map { entry in
           .object([
             ("key", .text(entry.key)), ("level", .text(entry.level)), ("bytes", .number(entry.bytes)),
-            ("ageMilliseconds", .number(Self.milliseconds(entry.age))),
+            ("ageMilliseconds", entry.age.map { .number(Self.milliseconds($0)) }),
             ("timeLeftMilliseconds", entry.timeLeft.map { .number(Self.milliseconds($0)) }),
           ])
         })
@@ -57,8 +58,8 @@ package struct Export: Sendable {
     case .csv:
       let rows = entries.map { entry in
         [
-          Self.quoted(entry.key), Self.quoted(entry.level), "\(entry.bytes)", "\(Self.milliseconds(entry.age))",
-          entry.timeLeft.map { "\(Self.milliseconds($0))" } ?? "",
+          Self.quoted(entry.key), Self.quoted(entry.level), "\(entry.bytes)",
+          entry.age.map { "\(Self.milliseconds($0))" } ?? "", entry.timeLeft.map { "\(Self.milliseconds($0))" } ?? "",
         ].joined(separator: ",")
       }
       return (["key,level,bytes,ageMilliseconds,timeLeftMilliseconds"] + rows).joined(separator: "\r\n") + "\r\n"
@@ -67,8 +68,8 @@ package struct Export: Sendable {
     case .txt:
       let rows = entries.map { entry in
         let left = entry.timeLeft.map { $0 < .zero ? "expired" : "\(Self.milliseconds($0)) ms left" } ?? "no expiry"
-        return
-          "\(entry.level)  \(harmless(entry.key))  \(entry.bytes) bytes, \(Self.milliseconds(entry.age)) ms old, \(left)"
+        let age = entry.age.map { "\(Self.milliseconds($0)) ms old, " } ?? ""
+        return "\(entry.level)  \(harmless(entry.key))  \(entry.bytes) bytes, \(age)\(left)"
       }
       return ([summary, ""] + rows).joined(separator: "\n") + "\n"
     }
