@@ -45,12 +45,15 @@ package enum Quantity {
     return limit
   }
 
-  /// A whole number that is not negative.
-  package static func count(_ text: String) throws(QuantityError) -> Int {
-    guard let number = Int(text), number >= 0 else {
+  /// A whole number within bounds.
+  package static func number(_ text: String, in bounds: ClosedRange<Int>) throws(QuantityError) -> Int {
+    let number = Int(text)
+    if let number, bounds.contains(number) { return number }
+    // Digits are a number, however many there are.
+    guard number != nil || !text.isEmpty && text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
       throw QuantityError("“\(text)” is not a whole number", "write a number such as 1000")
     }
-    return number
+    throw QuantityError("\(text) is out of range", "give a number from \(bounds.lowerBound) to \(bounds.upperBound)")
   }
 
   /// A probability from 0 to 1: `1%`, `0.01`.

@@ -184,6 +184,10 @@ private let badOperators: [(text: String, problems: [String])] = [
     "capped: { limit: 3s, level: origin }",
     ["22: error: “limit” of capped: “3s” is not a whole number; write a number such as 1000"]
   ),
+  (
+    "capped: { limit: 99999999999999999999, level: origin }",
+    ["22: error: “limit” of capped: 99999999999999999999 is out of range; give a number from 1 to 1000000"]
+  ),
   ("capped: { limit: 3 }", ["5: error: capped needs a level inside; write level: { network: { … } }"]),
   ("capped: { limit: 3, level: }", ["5: error: capped needs a level inside; write level: { network: { … } }"]),
   ("capped: { limit: 3, levels: [] }", ["5: error: capped needs a level inside; write level: { network: { … } }"]),
@@ -212,7 +216,7 @@ private let badOperators: [(text: String, problems: [String])] = [
   ),
   (
     "conditioned: { when: { length: -1 }, level: origin }",
-    ["36: error: “length” of when: “-1” is not a whole number; write a number such as 1000"]
+    ["36: error: “length” of when: -1 is out of range; give a number from 0 to \(Int.max)"]
   ),
   (
     "conditioned: { when: { matches: \"[\" }, level: origin }",

@@ -54,7 +54,7 @@ extension ConfigurationReader {
   }
 
   private static func length(_ text: String) throws(QuantityError) -> ClosedRange<Int> {
-    try Quantity.range(text, of: Quantity.count)
+    try Quantity.range(text) { (text) throws(QuantityError) in try Quantity.number(text, in: 0...Int.max) }
   }
 
   /// The list in “with”; one step needs no list.

@@ -69,16 +69,7 @@ struct FieldReader {
 
   /// A whole number of a field within bounds.
   mutating func number(_ name: String, in bounds: ClosedRange<Int>) -> Int? {
-    quantity(name) { (text) throws(QuantityError) in
-      guard let number = Int(text) else {
-        throw QuantityError("“\(text)” is not a whole number", "write a number such as 1000")
-      }
-      guard bounds.contains(number) else {
-        throw QuantityError(
-          "\(number) is out of range", "give a number from \(bounds.lowerBound) to \(bounds.upperBound)")
-      }
-      return number
-    }
+    quantity(name) { (text) throws(QuantityError) in try Quantity.number(text, in: bounds) }
   }
 
   /// How long values live, `30s` or `{ after: 30s, jitter: 20% }`; the jitter is the share of that which may be missing.

@@ -177,11 +177,7 @@ extension ExpectedFigure {
           "\(name) is a count", share.map { "write \($0.rawValue), which is the share" } ?? "write \(unit.words)")
       }
       let digits = text.filter { $0 != "_" && $0 != " " }
-      let count = try Quantity.count(digits.allSatisfy(\.isNumber) ? digits : text)
-      guard count <= Self.mostCounted else {
-        throw QuantityError("\(text) is more than can be compared", "give at most \(Self.mostCounted)")
-      }
-      return Double(count)
+      return Double(try Quantity.number(digits.allSatisfy(\.isNumber) ? digits : text, in: 0...Self.mostCounted))
     case .bytes: return text == "0" ? 0 : Double(try Quantity.bytes(text))
     case .time: return Double(try Quantity.duration(text).clampedNanoseconds)
     }
