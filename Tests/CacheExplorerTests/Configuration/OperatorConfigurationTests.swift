@@ -318,6 +318,13 @@ private let badOperators: [(text: String, problems: [String])] = [
     ]
   ),
   (
+    "stale: { missing: 1%, ifError: 10m, level: memory, from: origin }",
+    [
+      "14: error: stale has no field “missing”; "
+        + "use one of name, whileRevalidate, ifError, refreshAhead, ifSlow, slowAfter, level, from"
+    ]
+  ),
+  (
     "stale: { ifError: 10m, level: memory }",
     ["5: error: stale needs “from”; write from: { network: { … } }"]
   ),

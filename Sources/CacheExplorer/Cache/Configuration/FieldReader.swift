@@ -41,7 +41,7 @@ struct FieldReader {
 
   /// The value of a field as it stands there.
   mutating func node(_ name: String) -> Node? {
-    known.append(name)
+    if !known.contains(name) { known.append(name) }
     return fields.first { $0.name == name }?.value
   }
 
