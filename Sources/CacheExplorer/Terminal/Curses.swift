@@ -28,6 +28,8 @@ final class Curses {
   let leave: [UInt8]
   /// Everything a terminal needs to be usable again when curses cannot be asked.
   let reset: [UInt8]
+  /// Goes below the picture where the terminal has no other screen to go back to: a shell would write its prompt into it.
+  private let below: [UInt8]
   let colors: Int
   /// The description says that the terminal takes any colour.
   let isDirect: Bool
@@ -84,10 +86,12 @@ final class Curses {
     let paste = (on: Array("\u{1b}[?2004h".utf8), off: Array("\u{1b}[?2004l".utf8))
     enter = (Self.capability("smkx") ?? []) + paste.on
     leave = paste.off + (Self.capability("rmkx") ?? [])
+    let back = Self.capability("rmcup")
+    below = back == nil ? Array("\r\n".utf8) + (Self.capability("ed") ?? []) : []
     reset =
       Array("\u{1b}[?2026l".utf8) + MouseSequences.off + leave + (Self.capability("sgr0") ?? [])
       + (Self.capability("op") ?? [])
-      + (Self.capability("cnorm") ?? []) + (Self.capability("rmcup") ?? Array("\r\n".utf8))
+      + (Self.capability("cnorm") ?? []) + (back ?? below)
     // curses has begun for a screen of the size that the description names, with a scrolling region to match. It begins
     // again, for the real size, with the first canvas.
     endwin()
@@ -311,7 +315,7 @@ final class Curses {
   func end() -> [UInt8] {
     endwin()
     drawn = nil
-    return colored(takeBytes())
+    return colored(takeBytes()) + below
   }
 
   /// Frees everything.

@@ -52,6 +52,17 @@ struct TerminalTests {
     #expect(rig.emulator.unknown == [])
   }
 
+  @Test("on a terminal without an alternate screen the picture stays, and a shell goes on below it")
+  func below() throws {
+    let rig = TerminalRig()
+    let terminal = try Terminal(rig.options(["TERM": "vt100"]))
+    terminal.show(canvas(["a", "b", "c", "d"]))
+    terminal.close()
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.rows == ["b", "c", "d", ""])
+    #expect(rig.emulator.screen.cursor.x == 0 && rig.emulator.screen.cursor.y == 3)
+  }
+
   @Test("each frame is one synchronized write, and only the difference travels")
   func oneWrite() throws {
     let rig = TerminalRig(width: 120, height: 40)
