@@ -55,10 +55,21 @@ struct FleetLedgerTests {
     fill(1, at: 9)
     #expect(sheet().keys.map(\.name) == ["k"])
     #expect(sheet().keys[0].copies.map { $0?.created } == [time(5), time(9)])
+    #expect(sheet().apps.map(\.copies) == [1, 1])
     told(1, at: 11)
     #expect(sheet().keys[0].copies.map { $0 == nil } == [false, true])
+    #expect(sheet().apps.map(\.copies) == [1, 0])
     note(0, at: 12, .removed(.evicted, cost: 1))
     #expect(sheet().keys[0].copies.allSatisfy { $0 == nil })
+    // Of forty it lists two, one of which another event takes away.
+    ledger.holds(
+      0,
+      ["a": FleetSheet.Copy(created: time(13), deadline: nil), "k": FleetSheet.Copy(created: time(13), deadline: nil)],
+      count: 40)
+    note(0, at: 14, .removed(.evicted, cost: 1))
+    #expect(sheet().apps.map(\.copies) == [39, 0])
+    ledger.left(0, because: "the app has ended")
+    #expect(sheet().apps.map(\.copies) == [0, 0])
   }
 
   @Test("Who is told of a change is noted with how long after its acknowledgement that was")

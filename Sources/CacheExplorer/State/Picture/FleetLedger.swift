@@ -23,6 +23,7 @@ package struct FleetLedger: Sendable {
   /// So many keys are told one by one.
   private static let mostListed = 500
 
+  /// Their copies are only those that are not in ``held``: of a long list not all are told.
   private var apps: [FleetSheet.App] = []
   /// For each app, the levels under which there are other apps as well, and those that nobody fills.
   private var shared: [Set<String>] = []
@@ -145,7 +146,7 @@ package struct FleetLedger: Sendable {
     // It may be gone when its answer is read.
     guard apps[app].ended == nil else { return }
     held[app] = copies
-    apps[app].copies = count
+    apps[app].copies = count - copies.count
   }
 
   /// Takes in what happened.
@@ -170,7 +171,7 @@ package struct FleetLedger: Sendable {
   }
 
   private mutating func forgetCopies(of app: Int) {
-    held[app] = [:]
+    (held[app], apps[app].copies) = ([:], 0)
     for key in facts.keys { facts[key]?.copied[app] = nil }
   }
 
@@ -359,6 +360,7 @@ package struct FleetLedger: Sendable {
   package func sheet(now: CacheInstant) -> FleetSheet {
     var sheet = FleetSheet(now: now)
     sheet.apps = apps
+    for (app, copies) in held.enumerated() { sheet.apps[app].copies += copies.count }
     sheet.changes = changes.reversed()
     sheet.leases = leases.values.sorted { ($0.since.nanoseconds, $0.id) < ($1.since.nanoseconds, $1.id) }
     sheet.lost = lost
