@@ -121,10 +121,10 @@ extension LiveCache {
     }
     switch expectation.figure.kind {
     case .hit:
-      guard count.answered > 0 else { return .none("no request came to the cache") }
+      guard count.answered > 0 else { return .none("no request was answered by cache or server") }
       return .share(
         count.hits, "hits", of: count.answered,
-        "\(Format.counted(count.answered, "request")) that came to the cache",
+        "\(Format.counted(count.answered, "request")) that cache or server answered",
         [("validated", count.validated), ("collapsed", count.collapsed), ("forwarded", count.forwarded)])
     case .requests: return number(count.requests, "request", "of clients")
     case .hits: return number(count.hits, "request", "answered without asking the server")

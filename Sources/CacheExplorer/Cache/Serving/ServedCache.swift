@@ -72,6 +72,8 @@ extension ServedExchange.Outcome {
       case "validated": .validated
       case "collapsed": .collapsed
       case "refused": .refused
+      // Nobody was asked.
+      case "request" where request.cache?.detail == "only-if-cached": .refused
       default: .forwarded
       }
   }

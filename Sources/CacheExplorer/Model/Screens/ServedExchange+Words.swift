@@ -39,6 +39,8 @@ extension ServedExchange {
     case .stale: return "The cache answered with what was no longer fresh, as is allowed."
     case .validated: return asked + " The server said that what is stored is still right."
     case .collapsed: return asked + " It took part in the request of another client."
+    case .refused where detail == "only-if-cached":
+      return "The client forbade asking the server (only-if-cached), and nothing that is stored answers it."
     case .refused:
       return detail.map(Self.whyUnanswered)
         ?? (isWhole ? "It was refused: see its status." : "Its client left, or the proxy stopped, before its answer.")

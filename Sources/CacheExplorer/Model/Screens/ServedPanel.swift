@@ -173,7 +173,7 @@ package enum ServedPanel: Panel {
       [
         Figure(
           name: "from the cache", value: FigureTable.percent(counts.hits, counts.answered),
-          definition: "requests answered without asking the server ÷ requests that came to the cache",
+          definition: "requests answered without asking the server ÷ requests that cache or server answered",
           unit: "percent of requests", window: FigureTable.session,
           source: "the proxy's counts; expect calls it http.hit"),
         Figure(

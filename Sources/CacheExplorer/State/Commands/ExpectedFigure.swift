@@ -47,7 +47,7 @@ package struct ExpectedFigure: Equatable, Sendable {
       ExpectedFigure(
         .hit, .share, [.cache, .level, .http],
         "hits ÷ answered look-ups of a level; of the whole: reads served above the sources ÷ reads that ended, joined ones "
-          + "left out; of http: requests answered without asking the server ÷ requests that came to the cache"),
+          + "left out; of http: requests answered without asking the server ÷ requests that cache or server answered"),
       ExpectedFigure(
         .miss, .share, [.cache, .level], "misses ÷ answered look-ups; of the whole: missed reads ÷ reads"),
       ExpectedFigure(
@@ -75,10 +75,11 @@ package struct ExpectedFigure: Equatable, Sendable {
       ExpectedFigure(.joined, .count, [.cache, .operation], "callers that joined a load under way"),
       ExpectedFigure(
         .refused, .count, [.level, .operation, .http],
-        "keys that a condition kept out; of http: requests that the proxy refused, or the server gave no answer to"),
+        "keys that a condition kept out; of http: requests that the proxy refused, that the server gave no answer to, or that forbade asking it"
+      ),
       ExpectedFigure(.validated, .count, [.http], "requests for which the server confirmed what is stored"),
       ExpectedFigure(.collapsed, .count, [.http], "requests that took part in the request of another client"),
-      ExpectedFigure(.forwarded, .count, [.http], "requests that the server answered with a new response"),
+      ExpectedFigure(.forwarded, .count, [.http], "requests for which the server was asked for a new response"),
       ExpectedFigure(.sent, .bytes, [.http], "content sent to clients"),
       ExpectedFigure(.saved, .bytes, [.http], "content sent to clients that the server did not have to send"),
       ExpectedFigure(.queued, .count, [.operation], "reads that had to wait at a cap"),

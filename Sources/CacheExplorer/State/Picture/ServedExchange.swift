@@ -15,7 +15,7 @@ package struct ServedExchange: Equatable, Sendable, Codable {
     case collapsed
     /// The server answered it.
     case forwarded
-    /// It never came to the cache, or the server gave no answer.
+    /// It never came to the cache, the server gave no answer, or the client forbade asking for one.
     case refused
   }
 
@@ -82,7 +82,7 @@ package struct ServedCounts: Equatable, Sendable, Codable, Countable {
 
   package init() {}
 
-  /// Requests that came to the cache.
+  /// Requests that cache or server answered.
   package var answered: Int { requests - refused }
 
   /// Counts an answer with so many bytes of content.
