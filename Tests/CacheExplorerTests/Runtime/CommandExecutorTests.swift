@@ -167,6 +167,10 @@ struct CommandExecutorTests {
   /// A clock on which waiting takes no time, and is counted.
   private final class CountingClock: CacheClock {
     private let state = Mutex((now: CacheInstant(nanoseconds: 0), waits: 0))
+    /// The wait at whose end the clock is moved forwards by an hour.
+    private let leap: Int
+
+    init(leap: Int = 0) { self.leap = leap }
 
     var waits: Int { state.withLock { $0.waits } }
     var now: CacheInstant { state.withLock { $0.now } }
@@ -175,7 +179,10 @@ struct CommandExecutorTests {
     var minimumResolution: Duration { .nanoseconds(1) }
 
     func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
-      state.withLock { $0 = (max($0.now, deadline), $0.waits + 1) }
+      state.withLock { state in
+        state = (max(state.now, deadline), state.waits + 1)
+        if state.waits == leap { state.now = state.now.advanced(by: .seconds(3_600)) }
+      }
     }
   }
 
@@ -191,6 +198,18 @@ struct CommandExecutorTests {
     #expect(report.requests == requests)
     #expect(clock.waits == waits)
     #expect(clock.now.nanoseconds <= Int64(Double(requests) / rate * 1e9))
+    try await live.close()
+  }
+
+  @Test("A workload does not make up for time that was moved over")
+  func leaps() async throws {
+    let configuration = try ConfigurationReader.read("levels: [memory]", file: "c.yaml", folder: "/")
+    let clock = CountingClock(leap: 10)
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock, observers: [])
+    let report = await WorkloadRunner(live: live).run(
+      try Workload(WorkloadRequest(name: "scan")), requests: 21, rate: 10)
+    #expect(report.requests == 21)
+    #expect(clock.now == CacheInstant(nanoseconds: 3_602_000_000_000))
     try await live.close()
   }
 

@@ -41,12 +41,13 @@ package struct WorkloadRunner: Sendable {
 
   /// Runs until the requested number of requests is done, a trace has ended, or the task is cancelled.
   ///
-  /// `rate`: Requests a second; `nil` for as fast as the cache answers.
+  /// `rate`: Requests a second; `nil` for as fast as the cache answers. What more than a second went by without, as when the
+  /// clock was moved forwards or the program was stopped, is not made up for.
   /// `clients`: So many requests at most are under way at once; `nil` for what fits the workload.
   package func run(_ workload: Workload, requests: Int?, rate: Double?, clients: Int? = nil) async -> Report {
     var workload = workload
     var report = Report()
-    let began = live.clock.now
+    var began = live.clock.now
     let most =
       clients ?? (workload.isHerd ? max(Self.mostUnderWay, min(requests ?? 0, 100_000)) : Self.mostUnderWay)
     await withTaskGroup(of: Bool.self) { group in
@@ -60,6 +61,8 @@ package struct WorkloadRunner: Sendable {
         if let rate, rate.isFinite, report.requests % max(1, Int(min(rate * Self.beat, 1e6))) == 0 {
           let due = began.advanced(by: .nanoseconds(Int64(min(Double(report.requests) / rate * 1e9, 9e18))))
           do { try await live.clock.sleep(until: due, tolerance: nil) } catch { break }
+          let late = due.duration(to: live.clock.now)
+          if late > .seconds(live.pace?.speed ?? 1) { began = began.advanced(by: late) }
         }
         while underWay >= most { reap(await group.next()) }
         let step: Workload.Step?
