@@ -46,6 +46,11 @@ extension Explorer {
   }
 
   func start(_ verb: any Verb, line: String) {
+    if let file = verb.output, screen.sharesInput {
+      return answer(verb.name, line: line) {
+        throw CommandFailure(message: "both caches would write \(file); choose one with F2 or F3")
+      }
+    }
     if let request = verb.request, carryOut(request, line: line) == .whole { return }
     let mask = model.isMasked ? model.mask : nil
     commands.begin {

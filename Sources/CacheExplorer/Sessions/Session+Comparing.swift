@@ -99,14 +99,14 @@ extension Session {
       for cache in caches { try? await close(cache.opened.live) }
       throw error
     }
-    let live = caches.map(\.opened.live)
-    let split = SplitScreen(screen, titles: sides.map(\.name)) { live.map(\.hitShare) }
+    let split = SplitScreen(screen)
     let explorers = zip(sides, zip(files, zip(caches, split.panes))).map { side, rest in
       let (file, (cache, pane)) = rest
       var model = Model(side, title: side.name, file: file, now: SystemClock().now)
       appearance.apply(to: &model)
       return Explorer(screen: pane, opened: cache.opened, buffer: cache.buffer, model: model)
     }
+    split.sides = { explorers.map { (title: $0.model.title, hits: $0.live.hitShare) } }
     let input = Task { await split.run() }
     let status = await run(explorers, workload)
     screen.close()

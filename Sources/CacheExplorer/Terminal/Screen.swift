@@ -7,6 +7,8 @@ protocol Screen: AnyObject {
   var size: Size { get }
   /// Keys, resizes and the ways a terminal ends, in order. Ends when the screen is gone.
   var input: InputQueue { get }
+  /// Another screen gets the same input.
+  var sharesInput: Bool { get }
   /// How many bytes pictures took so far, where that is known.
   var bytesWritten: Int { get }
   /// Shows a canvas; only the difference to the last one travels.
@@ -25,5 +27,6 @@ protocol Screen: AnyObject {
 }
 
 extension Screen {
+  var sharesInput: Bool { false }
   var bytesWritten: Int { 0 }
 }

@@ -7,19 +7,16 @@ import ExplorerText
 @MainActor
 final class SplitScreen {
   private let screen: any Screen
-  private let titles: [String]
-  /// What share of the reads each cache answered without its source.
-  private let hits: @MainActor () -> [Double?]
+  /// What each cache is called, and what share of the reads it answered without its source.
+  var sides: @MainActor () -> [(title: String, hits: Double?)] = { [("", nil), ("", nil)] }
   private(set) var panes: [PaneScreen] = []
   private(set) var focus = SplitPicture.Focus.both
   private var picture: SplitPicture
-  private var shares: [Double?] = [nil, nil]
+  private var shown: [(title: String, hits: Double?)] = []
   private var askedAt: ContinuousClock.Instant?
 
-  init(_ screen: any Screen, titles: [String], hits: @escaping @MainActor () -> [Double?]) {
+  init(_ screen: any Screen) {
     self.screen = screen
-    self.titles = titles
-    self.hits = hits
     picture = SplitPicture(screen.size, focus: .both)
     panes = (0...1).map { PaneScreen(self, size: picture.size(of: $0)) }
   }
@@ -68,10 +65,11 @@ final class SplitScreen {
   fileprivate func draw() {
     let now = ContinuousClock.now
     if askedAt.map({ now - $0 >= .milliseconds(900) }) ?? true {
-      shares = hits()
+      shown = sides()
       askedAt = now
     }
-    screen.show(picture.canvas(panes.map(\.canvas), titles: titles, hits: shares, focus: focus))
+    screen.show(
+      picture.canvas(panes.map(\.canvas), titles: shown.map(\.title), hits: shown.map(\.hits), focus: focus))
   }
 
   fileprivate func invalidate() { screen.invalidate() }
@@ -102,6 +100,8 @@ final class PaneScreen: Screen {
     self.canvas = canvas
     whole?.draw()
   }
+
+  var sharesInput: Bool { whole?.focus == .both }
 
   func close() { input.finish() }
 

@@ -1,5 +1,6 @@
 #if Explorer
 import CacheEngine
+import Foundation
 import Testing
 
 @testable import CacheExplorer
@@ -32,12 +33,13 @@ import Testing
       opened.append((OpenedCache(live: live), buffer))
     }
     let live = opened.map(\.0.live)
-    let split = SplitScreen(screen, titles: ["first", "second"]) { live.map(\.hitShare) }
+    let split = SplitScreen(screen)
     let explorers = zip(configurations, zip(opened, split.panes)).map { configuration, rest in
       Explorer(
         screen: rest.1, opened: rest.0.0, buffer: rest.0.1,
         model: Model(configuration, title: configuration.name, now: SystemClock().now))
     }
+    split.sides = { explorers.map { (title: $0.model.title, hits: $0.live.hitShare) } }
     let input = Task { await split.run() }
     return Both(
       screen: screen, split: split, live: live, run: Task { await Session.run(explorers, nil) }, input: input)
@@ -71,6 +73,33 @@ import Testing
     #expect(try await both.live[1].cache.get("a") == nil)
     both.screen.send(.key(.function(4)))
     #expect(await shows(both) { $0[0].contains("keys: both") })
+    try await close(both)
+  }
+
+  @Test("what one file cannot hold of both is written of the chosen one")
+  func files() async throws {
+    let folder = try TemporaryFolder()
+    let both = try await open(Size(width: 240, height: 40))
+    for line in ["export x.json", "record x.rec"] {
+      both.screen.type(":\(line)\n")
+      #expect(
+        await shows(both) { $0.contains { $0.components(of: "✕ \(line) → failed: both caches would write") == 2 } })
+    }
+    both.screen.send(.key(.function(3)))
+    both.screen.type(":export \(folder.url.appending(path: "x.json").path())\n")
+    #expect(await shows(both) { $0.contains { $0.contains("✓ export ") } })
+    try await close(both)
+  }
+
+  @Test("what stands above both is about the caches in use")
+  func loads() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("name: third\nlevels: [memory]\n", to: "third.yaml")
+    let both = try await open(Size(width: 120, height: 40))
+    both.screen.type(":get a\n")
+    #expect(await shows(both) { $0[0].contains("A first hit 0.0%  B second hit 0.0%") })
+    both.screen.type(":load \(file)\n")
+    #expect(await shows(both) { $0[0].contains("A third hit —  B third hit —") })
     try await close(both)
   }
 

@@ -31,6 +31,8 @@ package struct ExportVerb: Verb {
     self.init(file: file.text, isView ? .view : .levels)
   }
 
+  package var output: String? { file }
+
   /// What is wanted is what was recorded.
   package var isRecording: Bool { subject == .levels && ExportFormat(file: file) == .cast }
 

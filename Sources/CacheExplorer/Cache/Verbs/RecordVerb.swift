@@ -27,6 +27,7 @@ package struct RecordVerb: Verb {
     return limit
   }
 
+  package var output: String? { file }
   package var request: ScreenRequest? { .record(file: file, limit: limit) }
 
   package func run(in session: Interpreter) async -> CommandResult {

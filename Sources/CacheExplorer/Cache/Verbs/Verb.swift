@@ -17,6 +17,8 @@ package protocol Verb: Equatable, Sendable {
   var touched: Touched { get }
   /// The key that it is about.
   var key: String? { get }
+  /// The file that it writes.
+  var output: String? { get }
   /// What of its line is nobody's business.
   var secrets: [String] { get }
   /// What it did to its key can be taken back, if nobody has touched that since.
@@ -56,6 +58,7 @@ extension Verb {
   package var name: String { Self.syntax.name }
   package var touched: Touched { .nothing }
   package var key: String? { nil }
+  package var output: String? { nil }
   package var secrets: [String] { [key].compactMap(\.self) }
   package var canBeUndone: Bool { false }
   package var isShownOnScreen: Bool { false }
