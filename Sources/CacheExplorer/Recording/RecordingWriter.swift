@@ -87,7 +87,7 @@ struct RecordingWriter: ~Copyable {
       bytes += line.utf8.count + 1
     }
     flush()
-    file.sync()
+    file.release()
   }
 
   private mutating func append(_ json: JSONText, at time: Int64 = 0) {
@@ -148,6 +148,11 @@ struct RecordingFile: ~Copyable {
       throw CommandFailure(
         message: "\(path) cannot be written (\(reason)); name a file in a directory that you may write to")
     }
+    // Its lines would stand between those of this one.
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+      _ = systemClose(file)
+      throw CommandFailure(message: "another session is recorded into \(path); name another file")
+    }
     var first = [UInt8](repeating: 0, count: 64)
     let count = unsafe read(file, &first, first.count)
     let beginning = "{\"format\":\"\(RecordingFormat.name)\""
@@ -174,7 +179,11 @@ struct RecordingFile: ~Copyable {
     return nil
   }
 
-  func sync() { _ = fsync(descriptor) }
+  /// What was written is kept, and another session may be recorded into the file.
+  func release() {
+    _ = fsync(descriptor)
+    _ = flock(descriptor, LOCK_UN)
+  }
 
   deinit { _ = systemClose(descriptor) }
 }

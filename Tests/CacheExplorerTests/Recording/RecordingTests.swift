@@ -205,6 +205,8 @@ import Testing
     let session = try RecordedSession.random(6, steps: 9, in: folder)
     _ = try session.opened()
     let again = try Recorder(path: session.path, model: model, isWhole: true)
+    let taken = #expect(throws: CommandFailure.self) { try Recorder(path: session.path, model: model, isWhole: true) }
+    #expect(taken?.message == "another session is recorded into \(session.path); name another file")
     again.notePicture(Canvas(model.size))
     again.finish()
     #expect(try Recording(opening: session.path).pictures.count == 1)
