@@ -351,6 +351,9 @@ private let badConfigurations = [
     "levels:\n  - memory: { expiry: 30 }",
     ":2:23: error: “expiry” of memory: “30” has no unit; use us, ms, s, m, h or d"),
   BadConfiguration(
+    "levels:\n  - memory: { expiry: 0s }",
+    ":2:23: error: “expiry” of memory: a time limit of nothing; give more than 0"),
+  BadConfiguration(
     "levels:\n  - memory: { capacity: 0 }",
     ":2:25: error: “capacity” of memory: a size is at least 1 byte; give a positive size"),
   BadConfiguration(

@@ -73,15 +73,13 @@ struct FieldReader {
   }
 
   /// How long values live, `30s` or `{ after: 30s, jitter: 20% }`; the jitter is the share of that which may be missing.
-  mutating func lifetime(_ name: String, _ read: (String) throws(QuantityError) -> Duration) -> (
-    Duration?, jitter: Double
-  ) {
+  mutating func lifetime(_ name: String) -> (Duration?, jitter: Double) {
     guard let value = fields.first(where: { $0.name == name })?.value, value.mapping != nil else {
-      return (quantity(name, read), 0)
+      return (quantity(name, Quantity.timeLimit), 0)
     }
     known.append(name)
     var inner = FieldReader(value, owner: name, file: file, place: value.place ?? place)
-    let after = inner.require("after", "write after: 30s", inner.quantity("after", read))
+    let after = inner.require("after", "write after: 30s", inner.quantity("after", Quantity.timeLimit))
     let jitter = inner.quantity("jitter", Quantity.probability) ?? 0
     problems += inner.finish()
     return (after, jitter)
