@@ -36,6 +36,13 @@ import Testing
     #expect(Set(ids) == Set(Flaw.allCases.map(\.rawValue)))
   }
 
+  @Test("no sample key leads to a place that matters, for a level that takes keys for paths")
+  func harmless() {
+    let leading = SampleKeys.texts.filter { $0.hasPrefix("/") || $0.split(separator: "/").contains("..") }
+    #expect(leading.count >= 2)
+    #expect(leading.allSatisfy { $0.hasSuffix("/outside") })
+  }
+
   @Test("a read-only level that stores is reported")
   func readOnly() async {
     let contract = LevelContract("writable", values: [1, 2], capabilities: .readOnly) {
