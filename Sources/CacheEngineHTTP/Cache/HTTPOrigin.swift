@@ -37,6 +37,13 @@ public struct HTTPAnswer: Sendable {
 ///
 /// An origin is used as it is: it follows no redirect, changes no fields except those of its connection, and sends a request again
 /// only if that is idempotent and its connection ended just then.
+///
+/// One over `URLSession` stops its redirects, and removes `Content-Encoding` and `Content-Length` from the answer where the session
+/// has decoded the content. The cache does not see fields that a session adds to requests, so nothing should vary by these: set
+/// `Accept-Language` in the request.
+///
+/// In a package that does not enable `NonisolatedNonsendingByDefault`, the type of `interim` has to be written as it is here, with
+/// `nonisolated(nonsending)` first.
 public protocol HTTPOrigin: Sendable {
   /// Sends a request.
   ///
@@ -47,7 +54,8 @@ public protocol HTTPOrigin: Sendable {
   /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is complete.
   /// - Throws: An error if there is no answer in valid HTTP; `CancellationError` if the task was cancelled first.
   func send(
-    _ request: HTTPRequest, body: HTTPBody, interim: @escaping @Sendable (HTTPResponse) async -> Void
+    _ request: HTTPRequest, body: HTTPBody,
+    interim: nonisolated(nonsending) @escaping @Sendable (HTTPResponse) async -> Void
   ) async throws -> HTTPAnswer
 }
 #endif

@@ -84,13 +84,15 @@ extension LevelDecorator where Base: ConditionalLevel {
 ///   let base: Base
 ///   let count: @Sendable () -> Void
 ///   func read(
-///     _ key: Base.Key, by ask: @escaping @Sendable () async throws -> Lookup<Base.Value>
+///     _ key: Base.Key, by ask: nonisolated(nonsending) @escaping @Sendable () async throws -> Lookup<Base.Value>
 ///   ) async throws -> Lookup<Base.Value> {
 ///     count()
 ///     return try await ask()
 ///   }
 /// }
 /// ```
+///
+/// A package that enables `NonisolatedNonsendingByDefault` may leave out `nonisolated(nonsending)`.
 public protocol ReadDecorator<Base>: LevelDecorator {
   /// Answers a read.
   ///
@@ -100,7 +102,7 @@ public protocol ReadDecorator<Base>: LevelDecorator {
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: An error if there is no answer.
   func read(
-    _ key: Base.Key, by ask: @escaping @Sendable () async throws -> Lookup<Base.Value>
+    _ key: Base.Key, by ask: nonisolated(nonsending) @escaping @Sendable () async throws -> Lookup<Base.Value>
   ) async throws -> Lookup<Base.Value>
 }
 

@@ -79,7 +79,8 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Returns: The value found or loaded.
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled.
   func value(
-    forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
+    forKey key: Key,
+    orLoad load: nonisolated(nonsending) @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value
 
   /// Stores a value under a key, replacing any value there.
