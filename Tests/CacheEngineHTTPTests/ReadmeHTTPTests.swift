@@ -28,7 +28,7 @@ struct ReadmeHTTPTests {
     let answer = try await http.response(for: request)
 
     // ... or at the bottom of a stack, whose upper levels keep contents as long as the server said.
-    let pages = MemoryCacheLevel<URL, Data>(capacity: 1_000).compose(http.fetcher())
+    let pages = MemoryCacheLevel<URL, Data>(capacity: 64 << 20).compose(http.fetcher())
     // end
     #expect(answer.head.status == .ok)
     #expect(try await pages.get(url) == Data("page".utf8))

@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// ```swift
 /// let network = try NetworkFetcher(template: "https://example.org/avatars/{key}.png")
-/// let avatars = MemoryCacheLevel<String, Data>(capacity: 1_000).compose(network)
+/// let avatars = MemoryCacheLevel<String, Data>(capacity: 64 << 20).compose(network)
 /// ```
 ///
 /// Only a whole body with a status of 200–299 is a value. Every other answer is an error, a 404 too, so that nothing

@@ -85,7 +85,7 @@ public enum CacheProvider {
   /// Makes a cache of values that a transformer makes from bytes, by address.
   ///
   /// ```swift
-  /// let images = try CacheProvider.cache(named: "images", transforming: ImageTransformer(), cost: { $0.byteCount })
+  /// let images = try CacheProvider.cache(named: "images", transforming: ImageTransformer(), cost: { $0.cost })
   /// ```
   ///
   /// - Parameters:

@@ -14,7 +14,7 @@ public import Foundation
 ///
 /// ```swift
 /// let http = HTTPCache(storing: disk, policy: HTTPCachePolicy(.private), origin: TransportOrigin())
-/// let pictures = MemoryCacheLevel<URL, Data>(capacity: 1_000).compose(http.fetcher())
+/// let pictures = MemoryCacheLevel<URL, Data>(capacity: 64 << 20).compose(http.fetcher())
 /// ```
 ///
 /// The deadline of an entry is the end of its freshness, and its validator the `ETag` of the response, or its `Last-Modified`. A
