@@ -32,6 +32,13 @@ import Testing
     #expect(try await bench.open("Caf\u{e9}") !== composed)
   }
 
+  @Test("a location without a path is refused, and not looked for at the root")
+  func noPath() async {
+    await #expect { try await Cashier.open(in: .durable(in: bench.folder.path + "\0")) } throws: {
+      ($0 as? CacheError)?.code == .invalidSetting
+    }
+  }
+
   @Test("a cache that nobody holds goes, and is not known any more")
   func noLeak() async throws {
     let location = CashierLocation.purgeable(in: bench.folder.path)

@@ -26,6 +26,13 @@ import Testing
 
   private func data(_ text: String) -> Data { Data(text.utf8) }
 
+  @Test("a directory without a path is refused, and its folders are not looked for at the root")
+  func noPath() {
+    #expect { try CacheProvider.dataCache(.init(directory: folder.path + "\0")) } throws: {
+      ($0 as? CacheError)?.code == .invalidSetting
+    }
+  }
+
   @Test("C153 the functions give a new cache each time, on the same disk")
   func newEachTime() async throws {
     let (first, second) = (

@@ -35,6 +35,14 @@ import Testing
     #expect(error?.code == .unusableStore)
   }
 
+  @Test("a directory without a path is refused", arguments: ["", "\0"])
+  func noPath(directory: String) throws {
+    let error = #expect(throws: CacheError.self) {
+      try bench.open(User.self, disk: DiskConfig(name: "a", directory: directory))
+    }
+    #expect(error?.code == .invalidSetting)
+  }
+
   @Test("H16 H17 H25 what is stored is in the folder, and reads back with its expiry after reopening")
   func persists() throws {
     let first = try bench.open(memory: nil)

@@ -30,14 +30,15 @@ extension Cashier {
   ///   - observer: Is told of damage, and of failures that were skipped. By default the log.
   /// - Returns: The cache. If it was already open, only `persistsCacheAcrossVersions` is applied; everything else is as it was opened.
   /// - Throws: `CacheError` with code `CacheError.Code.inUse` if another process has opened it,
-  ///   `CacheError.Code.unusableStore`, `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`,
-  ///   `CacheError.Code.diskReadFailed` or `CacheError.Code.diskWriteFailed`.
+  ///   `CacheError.Code.invalidSetting` if the path of the location is empty, `CacheError.Code.unusableStore`,
+  ///   `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`, `CacheError.Code.diskReadFailed` or `CacheError.Code.diskWriteFailed`.
   public static func open(
     _ id: String = "default", in location: CashierLocation = .purgeable, persistsCacheAcrossVersions: Bool? = nil,
     appVersion: String? = bundleVersion, capacity: Int = 256 << 20, memoryCapacity: Int = 50 << 20,
     cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
     observer: any CacheObserver = CacheLogger.failures
   ) async throws -> Cashier {
+    try StandardDirectory.check(location.directory)
     let opening = CashierOpening(
       id: id, location: location, persistsCacheAcrossVersions: persistsCacheAcrossVersions,
       appVersion: appVersion.map(AppVersion.init), capacity: capacity, memoryCapacity: memoryCapacity,

@@ -25,4 +25,15 @@ public enum StandardDirectory {
   public static func base(_ directory: FileManager.SearchPathDirectory) -> URL {
     FileManager.default.urls(for: directory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
   }
+
+  /// Refuses a path that is most likely a missing setting: with the name of a folder behind it, it would lead to the root.
+  ///
+  /// - Parameter path: The path of a directory.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting`` if it is empty, or contains NUL, at which the system
+  ///   would end it.
+  package static func check(_ path: String) throws {
+    guard path.isEmpty || path.utf8.contains(0) else { return }
+    let fault = path.isEmpty ? "is empty" : "contains NUL"
+    throw CacheError(.invalidSetting, "the path of the directory \(fault); give one like /var/cache/app")
+  }
 }

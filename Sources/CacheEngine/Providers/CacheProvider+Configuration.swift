@@ -65,6 +65,7 @@ extension CacheProvider {
       precondition(
         !folder.isEmpty && folder != "." && folder != ".." && !folder.contains { $0 == "/" || $0 == "\0" },
         "the name of a cache is that of a folder, a single path component")
+      try StandardDirectory.check(directory)
       return try DiskCacheLevel(
         directory: "\(directory)/\(folder)", capacity: diskCapacity, expiry: expiry, cipher: cipher,
         keyCoding: .address, valueCoding: .data, clock: clock)

@@ -48,8 +48,8 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   - sweepInterval: How often expired entries are swept out, so that they are reported and take up no room; `nil` for
   ///     only when ``removeExpiredObjects()`` is called.
   ///   - clock: The clock by which lifetimes are measured.
-  /// - Throws: `CacheError` with code `CacheError.Code.inUse`, `CacheError.Code.unusableStore`,
-  ///   `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`, `CacheError.Code.diskReadFailed` or
+  /// - Throws: `CacheError` with code `CacheError.Code.inUse`, `CacheError.Code.invalidSetting`,
+  ///   `CacheError.Code.unusableStore`, `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`, `CacheError.Code.diskReadFailed` or
   ///   `CacheError.Code.diskWriteFailed`.
   public convenience init(
     diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, keyCoding: ByteCoding<Key>,

@@ -68,6 +68,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     memory memoryConfig: MemoryConfig?, opening config: DiskConfig, keys: ByteCoding<Key>, sweepInterval: Duration?,
     clock: any CacheClock
   ) throws {
+    if let directory = config.directory { try StandardDirectory.check(directory) }
     let config = config.absolute
     try config.check()
     let changes = StorageChanges<Key>()

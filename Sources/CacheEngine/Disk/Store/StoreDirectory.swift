@@ -41,8 +41,9 @@ final class StoreDirectory: Sendable {
   /// Opens a directory, making it and its parents where they are missing.
   ///
   /// - Throws: ``SystemFailure``; ``CacheError`` with code ``CacheError/Code/unusableStore`` for a directory that
-  ///   others can write to.
+  ///   others can write to, ``CacheError/Code/invalidSetting`` for no path.
   init(_ path: String, access: StoreAccess, calls: FileCalls) throws {
+    try StandardDirectory.check(path)
     let path = try Self.absolute(path, calls)
     if access == .readWrite { try Self.make(path, calls) }
     let descriptor = try system("open") { calls.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
