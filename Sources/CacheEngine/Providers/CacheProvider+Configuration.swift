@@ -68,7 +68,7 @@ extension CacheProvider {
       try StandardDirectory.check(directory)
       return try DiskCacheLevel(
         directory: "\(directory)/\(folder)", capacity: diskCapacity, expiry: expiry, cipher: cipher,
-        keyCoding: .address, valueCoding: .data, clock: clock)
+        keyCoding: .url, valueCoding: .data, clock: clock)
     }
 
     func memory<Key, Value>(cost: (@Sendable (Value) -> Int)?) -> MemoryCacheLevel<Key, Value> {
@@ -77,19 +77,5 @@ extension CacheProvider {
       }
       return MemoryCacheLevel(capacity: memoryCapacity, expiry: expiry, clock: clock, cost: { cost($1) })
     }
-  }
-}
-
-extension ByteCoding where Value == URL {
-  /// The whole address as text.
-  static var address: ByteCoding {
-    ByteCoding(
-      name: "address", encode: { try ByteCoding<String>.canonicalText.encode($0.absoluteString) },
-      decode: { bytes in
-        guard let url = URL(string: try ByteCoding<String>.utf8.decode(bytes)) else {
-          throw CacheError(.invalidCachedData, "the stored key is not an address")
-        }
-        return url
-      })
   }
 }

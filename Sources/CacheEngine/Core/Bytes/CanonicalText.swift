@@ -1,9 +1,9 @@
 @_spi(_Unicode) internal import Swift
 
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+public import FoundationEssentials
 #else
-internal import Foundation
+public import Foundation
 #endif
 
 /// The one form in which text is stored as a key: UTF-8 of normalisation form C.
@@ -31,5 +31,23 @@ extension ByteCoding where Value == String {
       name: "text", encode: { Data(CanonicalText.bytes(of: $0)) }, decode: ByteCoding<String>.utf8.decode)
     coding.bytes = { CanonicalText.bytes(of: $0) }
     return coding
+  }
+}
+
+extension ByteCoding where Value == URL {
+  /// The absolute URL as text; made for keys.
+  ///
+  /// ```swift
+  /// let images = try DiskCacheLevel<URL, Data>(directory: directory, keyCoding: .url, valueCoding: .data)
+  /// ```
+  public static var url: ByteCoding {
+    ByteCoding(
+      name: "address", encode: { try ByteCoding<String>.canonicalText.encode($0.absoluteString) },
+      decode: { bytes in
+        guard let url = URL(string: try ByteCoding<String>.utf8.decode(bytes)) else {
+          throw CacheError(.invalidCachedData, "the stored key is not an address")
+        }
+        return url
+      })
   }
 }
