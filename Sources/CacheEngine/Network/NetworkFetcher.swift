@@ -98,7 +98,7 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
       let request = TransportRequest(
         url: url, headers: headers, timeout: timeout, connectTimeout: connectTimeout, limits: limits)
       let response = try await transport.send(request)
-      if let failure = NetworkStatus.failure(response.status, at: address) { throw failure }
+      if let failure = NetworkStatus.failure(response.status, at: address.description) { throw failure }
       return response
     } catch var error as CacheError {
       if error.level == nil { error.level = name }

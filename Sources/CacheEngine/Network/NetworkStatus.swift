@@ -1,19 +1,24 @@
-import CacheCore
+package import CacheCore
 
 /// Which statuses are values, and what to tell a person about the others.
-enum NetworkStatus {
+package enum NetworkStatus {
   /// The error that a status means, or `nil` if the body is a value.
-  static func failure(_ status: Int, at address: HTTPAddress) -> CacheError? {
+  ///
+  /// - Parameters:
+  ///   - status: The status.
+  ///   - address: What was asked for, without credentials or query.
+  /// - Returns: The error.
+  package static func failure(_ status: Int, at address: String) -> CacheError? {
     switch status {
     case 206, 226:
       // Parts and deltas that nobody asked for.
       return CacheError(
         .invalidResponse,
-        "\(address.description) sent only a part (status \(status)) without being asked to; mend the server")
+        "\(address) sent only a part (status \(status)) without being asked to; mend the server")
     case 200..<300:
       return nil
     default:
-      var error = CacheError(.status, "\(address.description) answered with status \(status): \(advice(status))")
+      var error = CacheError(.status, "\(address) answered with status \(status): \(advice(status))")
       error.status = status
       return error
     }

@@ -58,7 +58,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   ///   - store: The level in which responses are stored, under the text of their URI.
   ///   - policy: The rules by which the cache decides.
   ///   - origin: Where requests go that the cache does not answer.
-  ///   - name: The name of the cache in `Cache-Status`; a token.
+  ///   - name: The name of the cache in `Cache-Status`; a token that begins with a letter, such as `my-app`.
   ///   - bodyLimit: The largest content that is stored, in bytes. Not negative.
   ///   - clock: The clock whose time of day ages are measured by.
   ///   - report: Is told of failures that do not fail a request.
@@ -68,6 +68,8 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in }
   ) {
     precondition(bodyLimit >= 0, "a limit is never negative")
+    precondition(
+      HTTPField.Name(name) != nil && name.first?.isLetter == true, "the name of a cache is a token such as my-app")
     self.store = store
     self.policy = policy
     self.origin = origin

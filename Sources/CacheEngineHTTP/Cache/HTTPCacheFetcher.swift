@@ -96,18 +96,12 @@ where Store.Key == String, Store.Value == StoredVariants {
     if answer.head.status == .notModified, let old {
       return .hit(confirmed(old, answer.head, request, asked: now, requestTime))
     }
-    guard answer.head.status.kind == .successful else {
-      var error = CacheError(
-        .status, "\(request.authority ?? "the server") answered with the status \(answer.head.status.code)",
-        level: name)
-      error.status = answer.head.status.code
-      throw error
-    }
-    guard ![206, 226].contains(answer.head.status.code) || fields.contains(.range) else {
-      throw CacheError(
-        .invalidResponse,
-        "\(request.authority ?? "the server") sent only a part (status \(answer.head.status.code)) without being asked to; "
-          + "mend the server", level: name)
+    let status = answer.head.status
+    let isPart = status.kind == .successful && fields.contains(.range)
+    let place = (request.authority ?? "") + (request.path ?? "").prefix { $0 != "?" }
+    if !isPart, var failure = NetworkStatus.failure(status.code, at: place) {
+      failure.level = name
+      throw failure
     }
     let isKept = answer.status.isHit || answer.status.isStored || answer.status.isCollapsed
     let terms = ResponseTerms(answer.head, policy: cache.policy, receivedAt: requestTime)

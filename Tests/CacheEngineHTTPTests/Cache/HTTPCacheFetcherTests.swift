@@ -45,11 +45,12 @@ struct HTTPCacheFetcherTests {
     for count in 0..<3 { #expect(try await stack.get(url) == Data("\(count)".utf8)) }
   }
 
-  @Test("A status without a value is an error that tells it")
-  func status() async throws {
-    let stack = stack(ScriptedOrigin { _, _ in HTTPAnswer(404, ["Cache-Control: max-age=10"]) })
+  @Test("A status without a value is an error that tells it, of what address, and what to do", arguments: [404, 301])
+  func status(status: Int) async throws {
+    let stack = stack(ScriptedOrigin { _, _ in HTTPAnswer(status, ["Cache-Control: max-age=10"]) })
     let error = await #expect(throws: CacheError.self) { try await stack.get(url) }
-    #expect(error?.code == .status && error?.status == 404)
+    #expect(error?.code == .status && error?.status == status && error?.level == "http")
+    #expect(error?.message.contains("\(url.path) answered with status \(status): ") == true)
   }
 
   @Test("What an origin that gives no answer throws is thrown as it is")
