@@ -125,7 +125,8 @@ extension PrometheusPage {
     add(level.hits, "cache_hits_total", "How often the level had the value.", labels)
     for (reason, count) in level.misses {
       add(
-        count, "cache_misses_total", "How often the level had not, by reason.", labels + [("reason", reason.rawValue)])
+        count, "cache_misses_total", "How often the level had no value, by reason.",
+        labels + [("reason", reason.rawValue)])
     }
     add(level.errors, "cache_lookup_errors_total", "Look-ups that failed.", labels)
     add(level.cancelled, "cache_lookups_cancelled_total", "Look-ups that were cancelled.", labels)

@@ -113,7 +113,9 @@ final class RedisConnection: Sendable {
       connection.state.withLock { $0.isHandedOut = true }
       return connection
     } catch {
-      throw CacheError(.unreachable, "\(settings.address) cannot be reached", level: settings.name, underlying: error)
+      throw CacheError(
+        .unreachable, "\(settings.address) cannot be reached; check that the server runs and that the address is right",
+        level: settings.name, underlying: error)
     }
   }
 

@@ -206,6 +206,9 @@ import Testing
     let error = await #expect(throws: CacheError.self) { try await level.set(value(2, 2 << 20), forKey: "b") }
     #expect(error?.code == .tooLarge)
     #expect(error?.level == "disk")
+    let key = String(repeating: "k", count: 2 << 20)
+    let long = await #expect(throws: CacheError.self) { try await level.set(value(2), forKey: key) }
+    #expect(long?.message.contains("a key of \(2 << 20) bytes") == true)
     #expect(try await level.get("a") == value(1))
     try await level.close()
   }

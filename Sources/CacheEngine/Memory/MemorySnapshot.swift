@@ -88,7 +88,10 @@ extension MemoryCacheLevel {
     }
     let bytes = Data(try file.bytes(limit: maximumBytes))
     do { try bytes.write(to: URL(filePath: path), options: .atomic) } catch {
-      throw CacheError(.diskWriteFailed, "the snapshot \(path) cannot be written", level: name, underlying: error)
+      throw CacheError(
+        .diskWriteFailed,
+        "the snapshot \(path) cannot be written; name a file in a folder that exists and can be written", level: name,
+        underlying: error)
     }
     return file.records.count
   }

@@ -42,7 +42,10 @@ public struct ByteCoding<Value: Sendable>: Sendable {
     pack = { NamedBytes(form: name, bytes: try encode($0)) }
     unpack = { packed in
       guard packed.form == name else {
-        throw CacheError(.invalidCachedData, "the entry was stored as \(packed.form) and is read as \(name)")
+        throw CacheError(
+          .invalidCachedData,
+          "the entry was stored as \(packed.form) and is read as \(name); give values of another type a place of their own"
+        )
       }
       return try decode(packed.bytes)
     }

@@ -127,7 +127,8 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     else { return }
     leave(id, key: key) {
       CacheError(
-        .circular, "the value for the key \(key) was asked for by what makes it; let that ask for others only",
+        .circular,
+        "the load of the key \(key) asks for the value that it loads, itself or through others; let it ask for other keys only",
         level: recorder.name)
     }
   }

@@ -14,7 +14,7 @@ public final class CacheStatistics: CacheObserver {
     public var lookups = 0
     /// How often it had the value.
     public var hits = 0
-    /// How often it had not, by reason.
+    /// How often it had no value, by reason.
     public var misses: [MissReason: Int] = [:]
     /// How many look-ups failed.
     public var errors = 0

@@ -144,7 +144,8 @@ extension SharedEvent {
   var details: [String] {
     switch self {
     case .forgot(let cause): cause.map { ["everything", "(\($0.rawValue))"] } ?? []
-    case .deaf, .heard: []
+    case .deaf: ["(changes by others are not heard)"]
+    case .heard: []
     case .leads(let lease), .follows(let lease): ["lease=\(lease)"]
     case .led(let lease, let duration), .followed(let lease, let duration):
       ["lease=\(lease)", duration.inMilliseconds]

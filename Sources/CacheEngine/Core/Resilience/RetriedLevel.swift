@@ -27,7 +27,7 @@ public struct RetryPolicy: Sendable, Equatable {
     attempts: Int = 3, initialDelay: Duration = .milliseconds(100), factor: Double = 2,
     maximumDelay: Duration = .seconds(10), jitter: Double = 0.5
   ) {
-    precondition(attempts >= 1, "a read must be tried once")
+    precondition(attempts >= 1, "a read is tried at least once")
     precondition(initialDelay >= .zero && maximumDelay >= .zero, "a delay cannot be negative")
     precondition(factor >= 1, "delays cannot become shorter")
     precondition((0...1).contains(jitter), "the jitter is a part of the delay, from 0 to 1")

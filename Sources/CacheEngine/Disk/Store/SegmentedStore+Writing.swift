@@ -75,7 +75,9 @@ extension SegmentedStore {
       createdBoot: created.nanoseconds, boot: reading.boot, lifetime: lifetime ?? RecordTimes.forever)
     guard value.count + key.bytes.count <= limits.longestValue, type.count < 1 << 16 else {
       throw CacheError(
-        .tooLarge, "a value of \(value.count) bytes does not fit into a store of \(limits.capacity) bytes")
+        .tooLarge,
+        "a key of \(key.bytes.count) bytes and its value of \(value.count) are longer than the \(limits.longestValue) bytes that "
+          + "a store of \(limits.capacity) bytes takes; give it a larger capacity")
     }
     guard key.bytes.count <= RecordHeader.longest / 2 else {
       throw CacheError(.tooLarge, "a key of \(key.bytes.count) bytes is longer than any that a store takes")
