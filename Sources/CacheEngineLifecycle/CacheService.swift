@@ -2,7 +2,11 @@
 public import CacheEngine
 public import ServiceLifecycle
 
-/// Something that a service closes when the program ends.
+/// Something that a service closes when the program ends: a disk level, or anything of yours that has a name and can be closed.
+///
+/// ```swift
+/// extension RedisStore: @retroactive ClosableLevel {}
+/// ```
 public protocol ClosableLevel: Sendable {
   /// What it is called.
   var name: String { get }

@@ -129,8 +129,8 @@ extension CacheLevel {
   /// ```
   ///
   /// What this level can answer at once, as memory does, makes no span. So a whole composition can be spanned as well as a level
-  /// in it; but one in which the memory is observed by who always listens answers nothing at once, and the levels below are
-  /// the place then.
+  /// in it. But if its memory has an observer that always listens, a composition answers nothing at once; then span the levels
+  /// below the memory.
   ///
   /// The span's parent is the task's. Its attributes are `cache.level` (who answered), `cache.outcome` (`hit`, `stale`,
   /// `miss`, `failed`, `cancelled`) and `cache.miss_reason`, never the key. A failure is recorded with its error, whose text may

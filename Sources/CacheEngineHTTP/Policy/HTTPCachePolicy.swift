@@ -12,6 +12,9 @@ public struct HTTPCachePolicy: Sendable {
     /// For everyone who asks: a proxy, or a server that asks others.
     case shared
     /// For one person.
+    ///
+    /// It stores responses to requests with `Authorization` like any other, and does not tell credentials apart. When somebody else
+    /// signs in, remove everything, or use another store.
     case `private`
   }
 
