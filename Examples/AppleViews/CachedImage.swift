@@ -1,5 +1,5 @@
-// An image from the network for SwiftUI, as AsyncImage is, but over any cache of pixels. Source to copy, no target: it was written
-// without a machine of Apple's and has run nowhere.
+// An image from the network for SwiftUI, like AsyncImage, but over any cache of pixels. This is source to copy and belongs to no target:
+// it was written without an Apple machine and has never been run.
 //
 //     let images = try CacheProvider.imageCache()
 //     CachedImage(address, from: images) { hasFailed in
@@ -13,7 +13,7 @@ import CoreGraphics
 import Foundation
 import SwiftUI
 
-/// Shows a picture once a cache has it, and something else until then.
+/// Shows a picture once a cache has returned it, and a placeholder until then.
 struct CachedImage<Placeholder: View>: View {
   private let address: URL
   private let images: any CacheLevel<URL, PixelBuffer>
@@ -23,7 +23,7 @@ struct CachedImage<Placeholder: View>: View {
   @State private var picture: CGImage?
   @State private var hasFailed = false
 
-  /// `scale`: How many pixels of the picture a point has.
+  /// `scale`: How many pixels of the picture make a point.
   init(
     _ address: URL, from images: any CacheLevel<URL, PixelBuffer>, scale: Double = 1,
     @ViewBuilder placeholder: @escaping (_ hasFailed: Bool) -> Placeholder
@@ -52,7 +52,7 @@ struct CachedImage<Placeholder: View>: View {
       picture = try await images.get(address)?.cgImage
       hasFailed = picture == nil
     } catch is CancellationError {
-      // Nobody looks any more.
+      // Nobody is looking any more.
     } catch {
       hasFailed = true
     }

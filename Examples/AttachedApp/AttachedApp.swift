@@ -1,9 +1,9 @@
-// An app whose cache can be looked into while it runs:
+// An app whose cache can be inspected while it runs:
 //
 //     swift run AttachedApp ./run/cache.sock
 //     cache-explorer attach ./run/cache.sock        (in another terminal)
 //
-// It asks its cache for thumbnails, some far more often than others, until it is ended.
+// It reads thumbnails from its cache, some far more often than others, until it is stopped.
 
 import CacheEngine
 import CacheEngineInspector
@@ -20,7 +20,7 @@ struct AttachedApp {
       fail("usage: AttachedApp SOCKET [--allow-writes] [--quiet]")
     }
 
-    // The inspector is an observer as any other; while nobody is attached it costs next to nothing.
+    // The inspector is an observer like any other; while nobody is attached, it costs next to nothing.
     let inspector = CacheInspector()
     let memory = MemoryCacheLevel<String, Data>(
       name: "memory", capacity: 256 << 10, expiry: .after(.seconds(60)),
@@ -46,7 +46,7 @@ struct AttachedApp {
 
     var generator = SystemRandomNumberGenerator()
     while true {
-      // The quiet form asks for nothing, so that whoever attaches sees only what they do themselves.
+      // With --quiet it reads nothing, so that whoever attaches sees only the effects of their own commands.
       if !isQuiet {
         let photo = Int(400 * pow(Double.random(in: 0..<1, using: &generator), 3))
         _ = try await cache.get("photo:\(photo)")
@@ -55,7 +55,7 @@ struct AttachedApp {
     }
   }
 
-  /// What is in neither level is made anew, which takes its time.
+  /// Makes what is in neither level, which takes a while.
   private static let thumbnails = BasicFetcher<String, Data>(name: "thumbnails") { key in
     try await Task.sleep(for: .milliseconds(15))
     return Data(repeating: 0x2e, count: 1_024 + Int(key.utf8.reduce(0 as UInt) { $0 &* 31 &+ UInt($1) } % 3_000))

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that whoever builds CacheEngine fetches no web framework.
+// A package of its own, so that nobody who builds CacheEngine has to fetch a web framework.
 let package = Package(
   name: "HummingbirdSessions",
   platforms: [.macOS(.v15)],

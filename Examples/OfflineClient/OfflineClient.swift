@@ -1,10 +1,10 @@
-// A client of a JSON interface that works without a network, too:
+// A client of a JSON API that also works without a network:
 //
 //     swift run OfflineClient --cache ./cache [--fresh SECONDS] [--verbose] https://api.example.org users/1 users/2
 //
-// Each answer is a line of JSON. What was asked for in the last minute (--fresh) is not asked for again; what was asked for in the last
-// 30 days is given when there is no network, with a note. The status is 0 if every answer was there, 69 if one was neither to
-// be had nor kept, 65 if one is no JSON, and 64 if it was called wrongly.
+// Each answer is a line of JSON. What was fetched in the last minute (--fresh) is not requested again; what was fetched in the last
+// 30 days is printed when there is no network, with a note. The exit status is 0 if there was an answer to everything, 69 if one could
+// be neither fetched nor found in the cache, 65 if one is not JSON, and 64 if the program was called wrongly.
 
 import CacheEngine
 import CacheEngineNetwork
@@ -50,7 +50,7 @@ struct OfflineClient {
         }
         FileHandle.standardOutput.write(answer.line + Data("\n".utf8))
       } catch is DecodingError {
-        note("error: \(path) is no JSON")
+        note("error: \(path) is not JSON")
         status = max(status, 65)
       } catch {
         note("error: there is no \(path): \(error)")
@@ -86,13 +86,13 @@ struct Client {
     let network = try NetworkFetcher<String>(
       template: address + "/{+key}", timeout: .seconds(10), headers: [HTTPHeader("Accept", "application/json")]
     )
-    // Only what is JSON is kept: a portal of a hotel is none.
+    // Only JSON is kept, and not the login page of a hotel's network.
     .postProcess { body in
       _ = try JSONDecoder().decode(JSONValue.self, from: body)
       return body
     }
     disk = try DiskCacheLevel(directory: directory, capacity: 16 << 20, expiry: fresh, keepsExpired: month)
-    // A client on the command line says itself what is worth a line: nobody else is told of failures, unless asked for.
+    // A command-line client decides itself what is worth a line: failures are logged only on request.
     let observer: (any CacheObserver)? = isVerbose ? CacheLogger.failures : nil
     cache = MemoryCacheLevel<String, Data>(capacity: 4 << 20, expiry: fresh)
       .compose(disk.staleIfError(network, for: month, observer: observer), observer: observer)

@@ -1,31 +1,31 @@
-// How an app shares entries through a Redis client that it already has, in place of CacheEngineRedis: conform the client to
-// RedisCommands, and give an AdaptedRedis to SharedCacheLevel.
+// How an app shares entries through a Redis client that it already has, instead of CacheEngineRedis: conform the client to
+// RedisCommands, and pass an AdaptedRedis to SharedCacheLevel.
 //
 //     extension MyClient: RedisCommands { … }
 //     let shared = try SharedCacheLevel<String, Data>(AdaptedRedis(client), namespace: "photos", valueCoding: .data)
 //
-// It hears of no changes: bound by a lifetime what stands above, `memory.expiring(after: .seconds(5))`, or conform the type to
-// InvalidationBus if the client can say CLIENT TRACKING. All processes on a namespace may use either client, as long as those
-// that listen take RedisSettings.invalidations at .tracking: this one publishes nothing.
+// It hears of no changes: limit the lifetime of the copies above, `memory.expiring(after: .seconds(5))`, or conform the type to
+// InvalidationBus if the client supports CLIENT TRACKING. The processes that share a namespace may use different clients, as long as
+// those that listen set RedisSettings.invalidations to .tracking: this one publishes nothing.
 
 import CacheEngine
 public import CacheEngineShared
 
-/// What is asked of a client: any command, and its own reply to each, never that to another.
+/// What a client has to do: send any command, and return the reply to that command and to no other.
 public protocol RedisCommands: Sendable {
   /// Sends a command.
   ///
   /// - Parameter words: The command and its arguments, any bytes.
   /// - Returns: The reply.
-  /// - Throws: An error if there is no reply, after a limit of time that the client sets.
+  /// - Throws: An error if there is no reply within the client's own time limit.
   func send(_ words: [[UInt8]]) async throws -> RedisReply
 }
 
-/// What a server replies, as far as the adapter has to tell it apart.
+/// A reply of the server, with the distinctions that the adapter needs.
 public enum RedisReply: Sendable, Equatable {
-  /// Nothing there.
+  /// Nothing.
   case none
-  /// A text or any bytes.
+  /// Text or other bytes.
   case bytes([UInt8])
   /// A number.
   case number(Int64)
@@ -35,9 +35,9 @@ public enum RedisReply: Sendable, Equatable {
   case error(String)
 }
 
-/// A Redis server as a shared store, through whatever client an app has.
+/// A Redis server as a shared store, through the client that an app has.
 public struct AdaptedRedis<Client: RedisCommands>: SharedStore {
-  /// What the store is called in errors.
+  /// The name of the store in errors.
   public let name: String
   private let client: Client
 
@@ -45,7 +45,7 @@ public struct AdaptedRedis<Client: RedisCommands>: SharedStore {
   ///
   /// - Parameters:
   ///   - client: The client, which connects by itself.
-  ///   - name: What the store is called in errors.
+  ///   - name: The name of the store in errors.
   public init(_ client: Client, name: String = "redis") {
     self.client = client
     self.name = name
@@ -59,7 +59,7 @@ public struct AdaptedRedis<Client: RedisCommands>: SharedStore {
     return .seconds(seconds) + .microseconds(microseconds)
   }
 
-  /// What stands under names, by one MGET.
+  /// The bytes under names, by one MGET.
   public func read(_ names: [[UInt8]]) async throws -> [[UInt8]?] {
     if names.isEmpty { return [] }
     guard case .array(let replies) = try await ask(["MGET"], names), replies.count == names.count else {
@@ -68,7 +68,7 @@ public struct AdaptedRedis<Client: RedisCommands>: SharedStore {
     return try replies.map { try bytes($0, "MGET") }
   }
 
-  /// Makes changes if all conditions hold, by one script, so that nobody comes between.
+  /// Makes changes if all conditions hold, atomically, by one script.
   public func commit(
     _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
   ) async throws -> [[UInt8]?]? {
@@ -124,7 +124,7 @@ public struct AdaptedRedis<Client: RedisCommands>: SharedStore {
     """
   }
 
-  /// Upwards, since an entry expires by its own deadline; at least one, and nothing for ever.
+  /// Rounded up, since an entry expires by its own deadline, and at least one; empty for no limit.
   private func milliseconds(_ lifetime: Duration?) -> [UInt8] {
     guard let lifetime else { return [] }
     let most = Duration.seconds(100 * 365 * 86_400)

@@ -1,10 +1,10 @@
-// A service that makes thumbnails of the pictures in a folder, and a program that asks it:
+// A service that makes thumbnails of the pictures in a folder, and a program that uses it:
 //
 //     swift run ThumbnailService PICTURES THUMBNAILS NAME...
 //
-// Each line of the answer is a name and the size of its thumbnail; how many were made is told at the end. A thumbnail is made once,
-// however many ask for it at the same time and in whichever process it was asked for before; no more than two are made at a
-// time, and no more than 64 MiB of them are kept. The status is 0 if all were there, and 66 if one was not.
+// Each line is a name and the size of its thumbnail; at the end comes the number that had to be made. A thumbnail is made once, however
+// many callers ask for it at the same time, and is still there the next time the program runs. At most two are made at a time, and
+// at most 64 MiB of them are kept. The exit status is 0 if all pictures were there, and 66 if one was not.
 
 import CacheEngine
 import CacheEngineImages
@@ -81,7 +81,7 @@ actor ThumbnailService {
 
   func close() async throws { try await disk.close() }
 
-  /// Memory over the disk over what makes them, two at a time; all who ask for one at once share its making.
+  /// Memory over the disk over the pictures, of which two at a time are scaled; simultaneous callers share the work.
   private func stack() -> any CacheLevel<String, Data> {
     if let thumbnails { return thumbnails }
     let pictures = BasicFetcher<String, Data>(name: "pictures") { [weak self] name in try await self?.make(name) }
@@ -92,9 +92,9 @@ actor ThumbnailService {
   }
 
   private func make(_ name: String) async throws -> Data? {
-    // A name, and not the way to another folder.
+    // A name, not a path to another folder.
     guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
-      throw CacheError(.invalidAddress, "that is no name of a picture")
+      throw CacheError(.invalidAddress, "that is not the name of a picture")
     }
     let file = pictures.appending(path: name)
     guard FileManager.default.fileExists(atPath: file.path) else { return nil }

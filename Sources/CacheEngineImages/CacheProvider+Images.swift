@@ -3,11 +3,11 @@ public import CacheEngineProviders
 public import Foundation
 
 extension CacheProvider {
-  /// Makes a cache of images by address: pixels in memory, the bytes as they came on the disk.
+  /// Makes a cache of images by address: pixels in memory, and on the disk the bytes as they arrived.
   ///
   /// - Parameters:
-  ///   - transformer: Makes pixels of bytes.
-  ///   - configuration: Where it stores data, and how much.
+  ///   - transformer: Turns bytes into pixels.
+  ///   - configuration: Where it stores data, and how much of it.
   /// - Returns: A new cache.
   /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``.
   public static func imageCache(
@@ -16,9 +16,9 @@ extension CacheProvider {
     try cache(named: "images", transforming: transformer, configuration) { $0.cost }
   }
 
-  /// Makes a cache of images by address with a transformer as it comes.
+  /// Makes a cache of images by address with the default transformer.
   ///
-  /// - Parameter configuration: Where it stores data, and how much.
+  /// - Parameter configuration: Where it stores data, and how much of it.
   /// - Returns: A new cache.
   /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``.
   public static func imageCache(_ configuration: Configuration) throws -> BasicCache<URL, PixelBuffer> {

@@ -3,7 +3,7 @@ public import CacheEngine
 public import Metrics
 import Synchronization
 
-/// Tells the program's metrics system what happens in a cache.
+/// Reports what happens in a cache to the program's metrics system.
 ///
 /// ```swift
 /// let metrics = MetricsObserver(cache: "photos")
@@ -11,7 +11,7 @@ import Synchronization
 ///   .compose(disk.observed(as: "disk", by: metrics)).pooled(observer: metrics).traced(by: metrics)
 /// ```
 ///
-/// The dimensions are `cache`, `level`, and one more that the figure is counted by: the same for all series of a figure, as
+/// The dimensions are `cache`, `level`, and the one in the second column below, if there is one: they are the same for all series of a figure, as
 /// some systems demand. Where no level is concerned, `level` is `none`. Keys are never among them.
 ///
 /// | figure | counted by | what it is |
@@ -29,7 +29,7 @@ import Synchronization
 /// | `cache_operations` | `event` | what operators did: `retry`, `timeout`, `fallback`, `stale`, `queue` … |
 /// | `cache_level_cost`, `cache_level_entries` | | how full a level is, for those given to ``report(_:as:)`` |
 ///
-/// At most ``mostNames`` names of levels and as many reasons have series of their own; what comes after is counted as `other`,
+/// At most ``mostNames`` names of levels and as many reasons have series of their own; any further ones are counted as `other`,
 /// so that a program that makes up names does not fill its metrics system. ``PrometheusPage`` needs no metrics system and
 /// counts exactly.
 public final class MetricsObserver: CacheObserver {
@@ -61,7 +61,7 @@ public final class MetricsObserver: CacheObserver {
   ///
   /// - Parameters:
   ///   - cache: The name of the cache, which all figures carry.
-  ///   - factory: Where the figures go; by default where the program's do, so create it after `MetricsSystem.bootstrap`.
+  ///   - factory: Where the figures go; by default the program's own, so create the observer after `MetricsSystem.bootstrap`.
   public init(cache: String, factory: any MetricsFactory = MetricsSystem.factory) {
     self.cache = cache
     self.factory = factory
@@ -94,7 +94,7 @@ public final class MetricsObserver: CacheObserver {
     }
   }
 
-  /// Tells how full a level is: call it now and then, as before the figures are collected.
+  /// Reports how full a level is: call it now and then, for example before the figures are collected.
   ///
   /// - Parameters:
   ///   - usage: How full the level is; for a disk level the cost is every byte that its directory takes.

@@ -2,7 +2,7 @@ public import CacheEngine
 
 /// The figures of caches as a page that Prometheus scrapes, in its text format 0.0.4.
 ///
-/// It is drawn from the exact counts of `CacheStatistics` and from its latency histograms, the same as every other
+/// It is made from the exact counts of `CacheStatistics` and from its latency histograms, the same as every other
 /// view of a cache; no metrics system is needed, and no trait.
 ///
 /// ```swift
@@ -20,7 +20,7 @@ public import CacheEngine
 /// Labels are the names of caches, levels and operators, and words of the library, never keys: there are as many series as
 /// the program has levels. Names may have any characters.
 public struct PrometheusPage: Sendable {
-  /// What the answer is to say of its content.
+  /// The `Content-Type` of the response.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   /// The bounds of the buckets, from 1 microsecond to 10 seconds.

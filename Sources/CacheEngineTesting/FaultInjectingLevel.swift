@@ -2,7 +2,7 @@ public import CacheEngine
 
 /// A level whose operations fail or take long when an injector says so.
 ///
-/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings are passed on as they are, and what a storage level tells of itself.
+/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings always get through, and so do `usage` and `contents()` of a storage level.
 public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key
@@ -128,7 +128,7 @@ extension FaultInjectingLevel: StorageLevel where Base: StorageLevel {
 extension CacheLevel {
   /// Lets operations of this level fail or take long when an injector says so.
   ///
-  /// - Parameter injector: Says what goes wrong; it can be told otherwise at any time.
+  /// - Parameter injector: Decides what goes wrong; it can be changed at any time.
   /// - Returns: The level with its faults.
   public func injectingFaults(_ injector: FaultInjector) -> FaultInjectingLevel<Self> {
     FaultInjectingLevel(base: self, injector: injector)

@@ -5,7 +5,7 @@ import Synchronization
 public struct Fault: Sendable, Equatable {
   /// How probable it is that an operation fails, from 0 to 1.
   public var errors: Double
-  /// How much longer an operation takes, evenly spread; `nil` for no longer.
+  /// How much longer an operation takes, evenly spread; `nil` for no delay.
   public var latency: ClosedRange<Duration>?
   /// Every operation fails at once.
   public var isDown: Bool
@@ -28,9 +28,9 @@ public struct Fault: Sendable, Equatable {
   public static let none = Fault()
 }
 
-/// Says what goes wrong in the levels that it was given to, and can be told otherwise at any time.
+/// Decides what goes wrong in the levels that it is given to; it can be changed at any time.
 ///
-/// What happens follows from the seed: the first, second, … operation meets the same faults each time. Time passes on
+/// What happens follows from the seed: the first, second, … operation meets the same faults each time. Delays pass on
 /// the clock that it is given.
 ///
 /// ```swift
@@ -39,7 +39,7 @@ public struct Fault: Sendable, Equatable {
 /// faults.fault = Fault(errors: 0.05, latency: .milliseconds(200) ... .milliseconds(200))
 /// ```
 public final class FaultInjector: Sendable {
-  /// What was done so far.
+  /// What it has done so far.
   public struct Count: Sendable, Equatable {
     /// How many operations failed on purpose.
     public var errors = 0
@@ -92,7 +92,7 @@ public final class FaultInjector: Sendable {
   /// Whether nothing goes wrong on purpose.
   var isIdle: Bool { !isActive.load(ordering: .relaxed) }
 
-  /// What was done so far.
+  /// What it has done so far.
   public var count: Count { state.withLock { $0.count } }
 
   /// Begins the row of chances again.

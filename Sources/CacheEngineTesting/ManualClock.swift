@@ -51,7 +51,7 @@ public final class ManualClock: CacheClock, Sendable {
   /// One nanosecond.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Moves both the clock and the time of day, and wakes who slept until then.
+  /// Moves both the clock and the time of day, and wakes the tasks that sleep until then.
   ///
   /// - Parameter duration: How far; not negative.
   public func advance(by duration: Duration) {

@@ -2,7 +2,7 @@
 public import CacheEngine
 public import Tracing
 
-/// Makes a span of each read that has to wait for the level inside.
+/// Makes a span for each read that has to wait for the level inside.
 ///
 /// Built by `CacheLevel.spanned(as:tracer:)`.
 public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
@@ -122,7 +122,7 @@ extension SpannedLevel: InvalidatableLevel where Base: InvalidatableLevel {
 }
 
 extension CacheLevel {
-  /// Makes a span of each read that has to wait for this level.
+  /// Makes a span for each read that has to wait for this level.
   ///
   /// ```swift
   /// let photos = memory.compose(disk.spanned(as: "photos on disk")).compose(network.spanned(as: "fetch photo"))
@@ -134,12 +134,12 @@ extension CacheLevel {
   ///
   /// The span's parent is the task's. Its attributes are `cache.level` (who answered), `cache.outcome` (`hit`, `stale`,
   /// `miss`, `failed`, `cancelled`) and `cache.miss_reason`, never the key. A failure is recorded with its error, whose text may
-  /// tell more, and sets the span's status; a cancelled read is no failure. Inside a pool the span belongs to the caller
-  /// who began the load.
+  /// say more, and sets the span's status; a cancelled read is not a failure. Inside a pool, the span belongs to the caller
+  /// that began the load.
   ///
   /// - Parameters:
-  ///   - operationName: What the spans are called.
-  ///   - tracer: Who makes the spans; `nil` for the program's own at the moment of each read.
+  ///   - operationName: The name of the spans.
+  ///   - tracer: Makes the spans; `nil` for the program's own at the moment of each read.
   /// - Returns: The level with spans.
   public func spanned(as operationName: String, tracer: (any Tracer)? = nil) -> SpannedLevel<Self> {
     SpannedLevel(base: self, operationName: operationName, tracer: tracer)

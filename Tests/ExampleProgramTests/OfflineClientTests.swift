@@ -72,7 +72,7 @@ struct OfflineClientTests {
     server.setValue(Data("<html>Log in</html>".utf8), forPath: "/portal")
     let portal = try await run(server, "portal")
     #expect((portal.status, portal.output) == (65, ""))
-    #expect(portal.errors == "error: portal is no JSON\n")
+    #expect(portal.errors == "error: portal is not JSON\n")
     server.setValue(Data("1".utf8), forPath: "/portal")
     #expect(try await run(server, "portal").output == "1\n")
 

@@ -1,6 +1,6 @@
 public import CacheCore
 
-/// A level that remembers for a while what the one inside has not.
+/// A level that remembers for a while what the one inside does not have.
 ///
 /// Built by ``CacheLevel/negativeCaching(for:countLimit:name:observer:clock:failures:)``.
 ///
@@ -13,10 +13,9 @@ public import CacheCore
 ///
 /// To a composition above, a remembered miss does not say that the value is gone: nothing is dropped for it.
 ///
-/// That there is nothing fresh says nothing of what has expired: ``CacheLevel/lookupIncludingExpired(_:)`` is answered from
-/// what that itself has found.
+/// A remembered miss says nothing about expired entries: ``CacheLevel/lookupIncludingExpired(_:)`` remembers its own misses.
 ///
-/// A set, removal or clear through this level forgets what it concerns, also if it comes while a read is under way. A removal
+/// A set, removal or clear through this level forgets the misses that it concerns, even if a read is under way. A removal
 /// by tag forgets every miss, since a miss has no tags.
 public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   /// The type of the keys.

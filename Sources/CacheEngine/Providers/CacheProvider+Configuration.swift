@@ -10,9 +10,9 @@ public import Foundation
 #endif
 
 extension CacheProvider {
-  /// Where a ready-made cache keeps what, and how much.
+  /// Where a ready-made cache keeps its data, and how much of it.
   public struct Configuration: Sendable {
-    /// Below which directory the disk levels have their folders.
+    /// The directory in which the disk levels have their folders.
     public var directory: String
     /// How many bytes of values are held in memory, where their size is known.
     public var memoryCapacity: Int
@@ -22,7 +22,7 @@ extension CacheProvider {
     public var diskCapacity: Int
     /// How long what was fetched is used.
     public var expiry: Expiry
-    /// What asks the servers.
+    /// Sends the requests.
     public var network: NetworkFetcher<URL>
     /// Seals addresses and values on the disk; `nil` for folders that are not encrypted.
     public var cipher: (any StoreCipher)?
@@ -32,13 +32,13 @@ extension CacheProvider {
     /// Creates a configuration.
     ///
     /// - Parameters:
-    ///   - directory: Below which directory the disk levels have their folders; by default ``standardDirectory``.
+    ///   - directory: The directory in which the disk levels have their folders; by default ``standardDirectory``.
     ///   - memoryCapacity: How many bytes of values are held in memory, where their size is known.
     ///   - memoryCount: How many values are held in memory, where their size is not known.
     ///   - diskCapacity: How many bytes a folder on the disk may take. At least 1 MiB.
     ///   - expiry: How long what was fetched is used: by default for ever, since a server's caching headers are not
     ///     interpreted.
-    ///   - network: What asks the servers: time-outs, limits, header fields and transport are its own.
+    ///   - network: Sends the requests, with time-outs, limits, header fields and a transport of its own.
     ///   - cipher: Seals addresses and values on the disk; `nil` for folders that are not encrypted.
     ///   - clock: The clock by which lifetimes are measured.
     public init(

@@ -18,7 +18,7 @@ public import Foundation
 /// ```
 ///
 /// Simultaneous reads of one address share one request. Memory holds values as they are used, decoded once; the disk
-/// holds the bytes as they came. What cannot be decoded is an error and is stored nowhere; where the disk has bytes
+/// holds the bytes as they arrived. What cannot be decoded is an error and is stored nowhere; where the disk has bytes
 /// that cannot be decoded, or cannot be read, the network is asked. Errors, a status outside 200–299 among them, are not kept.
 ///
 /// The functions give a new cache each time, the `shared` ones the same cache to everyone. Caches of one kind with one
@@ -41,7 +41,7 @@ public enum CacheProvider {
   ///
   /// - Parameters:
   ///   - template: As `"https://example.org/avatars/{key}.png"`; see `NetworkFetcher`.
-  ///   - configuration: Where it stores data, and how much.
+  ///   - configuration: Where it stores data, and how much of it.
   /// - Returns: A new cache.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for a template without a place for the key;
   ///   as ``dataCache(_:)``.
@@ -52,11 +52,11 @@ public enum CacheProvider {
     return try dataCache(configuration, url: { try template.url(for: $0) })
   }
 
-  /// Makes a cache of values that come as JSON, by address.
+  /// Makes a cache of values that arrive as JSON, by address.
   ///
   /// - Parameters:
-  ///   - type: What the JSON says.
-  ///   - configuration: Where it stores data, and how much.
+  ///   - type: The type of the values.
+  ///   - configuration: Where it stores data, and how much of it.
   /// - Returns: A new cache.
   /// - Throws: As ``dataCache(_:)``.
   public static func JSONCache<Value: Codable & Sendable>(
@@ -65,12 +65,12 @@ public enum CacheProvider {
     try cache(named: "json", transforming: JSONTransformer<Value>(), configuration)
   }
 
-  /// Makes a cache of values that come as JSON, by keys that are a part of their addresses.
+  /// Makes a cache of values that arrive as JSON, by keys that are a part of their addresses.
   ///
   /// - Parameters:
-  ///   - type: What the JSON says.
+  ///   - type: The type of the values.
   ///   - template: As `"https://example.org/users/{key}.json"`; see `NetworkFetcher`.
-  ///   - configuration: Where it stores data, and how much.
+  ///   - configuration: Where it stores data, and how much of it.
   /// - Returns: A new cache.
   /// - Throws: As ``dataCache(template:_:)``.
   public static func JSONCache<Value: Codable & Sendable>(
@@ -91,7 +91,7 @@ public enum CacheProvider {
   /// - Parameters:
   ///   - name: The kind of cache: its folder in the directory, a single path component.
   ///   - transformer: Turns bytes into a value; backwards only for values that are set.
-  ///   - configuration: Where it stores data, and how much.
+  ///   - configuration: Where it stores data, and how much of it.
   ///   - cost: How many bytes a value takes in memory. `nil` if that cannot be told: then memory is limited by the
   ///     number of values.
   /// - Returns: A new cache.
@@ -105,7 +105,7 @@ public enum CacheProvider {
 
   // MARK: Shared caches
 
-  /// Says where the shared caches keep what, and how much.
+  /// Sets where the shared caches keep their data, and how much of it.
   ///
   /// - Parameter configuration: What they are made with from now on.
   /// - Throws: `CacheError` with code `CacheError.Code.tooLate` if one of them was used before.
@@ -118,9 +118,9 @@ public enum CacheProvider {
     get throws { try shared(named: "data") { try dataCache($0) } }
   }
 
-  /// The cache of values that come as JSON that everyone shares, one for each type.
+  /// The cache of values that arrive as JSON that everyone shares, one for each type.
   ///
-  /// - Parameter type: What the JSON says.
+  /// - Parameter type: The type of the values.
   /// - Returns: The same cache each time.
   /// - Throws: As ``dataCache(_:)``, when it is made. The next call tries again.
   public static func sharedJSONCache<Value: Codable & Sendable>(

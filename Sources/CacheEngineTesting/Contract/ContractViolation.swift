@@ -1,14 +1,14 @@
 /// A promise of a ``LevelContract`` that a level broke.
 public struct ContractViolation: Sendable, Hashable, CustomStringConvertible {
-  /// What the level is called.
+  /// The name of the level.
   public let level: String
   /// The name of the check.
   public let check: String
-  /// What should have been.
+  /// What was expected.
   public let expected: String
-  /// What was.
+  /// What was seen.
   public let seen: String
 
-  /// The level, the check, what should have been and what was, in a line.
+  /// The level, the check, what was expected and what was seen, in one line.
   public var description: String { "\(level), \(check): expected \(expected), saw \(seen)" }
 }

@@ -18,11 +18,11 @@ public import CacheEngine
 /// func keepsTheContract(check: LevelContract<MyLevel>.Check) async { #expect(await check.violations() == []) }
 /// ```
 ///
-/// A level that conforms to `StorageLevel`, `ConditionalLevel`, `SelectiveRemoval` or `TaggedLevel` is checked in that as well.
+/// A level that conforms to `StorageLevel`, `ConditionalLevel`, `SelectiveRemoval` or `TaggedLevel` is checked for that as well.
 /// Each check has a level of its own from the factory. A level must be able to hold the first two keys with the first
 /// two values at the same time, however small it is.
 public struct LevelContract<Level: CacheLevel>: Sendable where Level.Value: Equatable {
-  /// What the level is called in violations.
+  /// The name of the level in violations.
   public let name: String
   /// Keys to use, all unequal.
   public let keys: [Level.Key]
@@ -38,7 +38,7 @@ public struct LevelContract<Level: CacheLevel>: Sendable where Level.Value: Equa
   /// Creates the contract of a level.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in violations.
+  ///   - name: The name of the level in violations.
   ///   - keys: At least two keys, all unequal.
   ///   - equalKeys: Pairs of keys that are equal but written differently.
   ///   - values: At least two values, all unequal.
@@ -119,7 +119,7 @@ extension LevelContract where Level.Key == String {
   /// Creates the contract of a level with text keys, asked with keys of every sort.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in violations.
+  ///   - name: The name of the level in violations.
   ///   - values: At least two values, all unequal.
   ///   - capabilities: What the level can do beyond the least.
   ///   - make: Makes a level of its own for each check; empty, unless it is read-only.

@@ -2,7 +2,7 @@ public import CacheEngine
 import Foundation
 public import Hummingbird
 
-/// Keeps what a Hummingbird application persists, sessions for one, in any level that can store on a condition.
+/// Keeps what a Hummingbird application persists, such as sessions, in any level that can store on a condition.
 ///
 /// ```swift
 /// let disk = try DiskCacheLevel<String, Data>(directory: "/var/lib/app/sessions")
@@ -11,7 +11,7 @@ public import Hummingbird
 /// app.addServices(sessions)
 /// ```
 ///
-/// A cache may let go of what it holds when room is needed: whoever must not lose a session gives the disk the room for all.
+/// A cache may evict entries when it is full: if no session may be lost, give the disk enough capacity for all of them.
 public struct CachePersistDriver<Level: ConditionalLevel>: PersistDriver
 where Level.Key == String, Level.Value == Data {
   private let level: Level
@@ -32,13 +32,13 @@ where Level.Key == String, Level.Value == Data {
     self.close = close
   }
 
-  /// Stores a value; an error if there is one.
+  /// Stores a value; it is an error if there is one already.
   public func create<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws {
     let isStored = try await level.setIfAbsent(encoded(value), forKey: key, expiry: expires.map(Expiry.after) ?? .never)
     guard isStored else { throw PersistError.duplicate }
   }
 
-  /// Stores a value; without a lifetime of its own it has the deadline of the one before.
+  /// Stores a value; without a lifetime of its own, it keeps the deadline of the previous value.
   public func set<Object: Codable & Sendable>(key: String, value: Object, expires: Duration?) async throws {
     var expiry = expires.map(Expiry.after)
     if expiry == nil, let deadline = try await level.lookup(key).entry?.deadline { expiry = .at(deadline) }
@@ -50,7 +50,7 @@ where Level.Key == String, Level.Value == Data {
     try await getWithTTL(key: key, as: type)?.object
   }
 
-  /// The value for a key and how long it lives yet, if there is one.
+  /// The value for a key and the rest of its lifetime, if there is one.
   public func getWithTTL<Object: Codable & Sendable>(
     key: String, as type: Object.Type
   ) async throws -> (object: Object, ttl: Duration?)? {
@@ -62,7 +62,7 @@ where Level.Key == String, Level.Value == Data {
   /// Removes the value for a key.
   public func remove(key: String) async throws { try await level.remove(key) }
 
-  /// Closes what the level stands on.
+  /// Closes whatever the level is built on.
   public func shutdown() async throws { try await close() }
 
   private func encoded(_ value: some Encodable) throws -> Data { try JSONEncoder().encode(value) }

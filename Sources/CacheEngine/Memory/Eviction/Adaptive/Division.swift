@@ -10,7 +10,7 @@ enum Division: Int, Sendable, CaseIterable {
   case frequency
   /// A window of a fifth, out of which goes what is used again: it does fairly well everywhere, so it is what is begun with.
   case balanced
-  /// A queue of a fifth, and beside it what returned soon after it left: for what comes in pairs, and once in a while again.
+  /// A queue of a tenth, and beside it what returned soon after it left: for what comes in pairs, and once in a while again.
   case queue
   /// A large window, and beside it what was used again, or returned: for bursts, and popularity that drifts.
   case returning
