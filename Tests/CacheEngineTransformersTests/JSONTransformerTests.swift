@@ -37,7 +37,7 @@ import Testing
   func refuses(_ text: String) async throws {
     let error = await #expect(throws: CacheError.self) { try await JSONTransformer<User>().transform(Data(text.utf8)) }
     #expect(error?.code == .invalidCachedData)
-    #expect(error?.message.hasPrefix("the JSON is not a User") == true)
+    #expect(error?.message.hasPrefix("the JSON is not of the type User") == true)
     #expect(error?.underlying != nil)
   }
 

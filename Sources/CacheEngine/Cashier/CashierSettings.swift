@@ -2,7 +2,7 @@
 ///
 /// Settings are kept beside the entries and are there again after a restart. Clearing the cache leaves them.
 public struct CashierSettings: Sendable, Equatable, Codable {
-  /// How long an entry is valid after it was stored or refreshed; zero for ever.
+  /// How long an entry is valid after it was stored or refreshed; zero or less for ever.
   ///
   /// The lifespan is applied when an entry is read, so a new one also applies to entries that are already stored. An entry that,
   /// after a restart of the machine, seems to come from the future is not valid.

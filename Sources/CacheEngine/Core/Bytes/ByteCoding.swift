@@ -124,7 +124,8 @@ extension ByteCoding where Value: Codable {
           try JSONNesting.check(bytes)
           return try decoder.decode(Value.self, from: bytes)
         } catch {
-          throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self) in JSON", underlying: error)
+          throw CacheError(
+            .invalidCachedData, "the stored bytes are not JSON of the type \(Value.self)", underlying: error)
         }
       })
   }
@@ -144,7 +145,7 @@ extension ByteCoding where Value: Codable {
           try PropertyListNesting.check(bytes)
           return bytes
         } catch {
-          throw CacheError(.encodingFailed, "a \(Value.self) cannot be written as a property list", underlying: error)
+          throw CacheError(.encodingFailed, "\(Value.self) cannot be written as a property list", underlying: error)
         }
       },
       decode: { bytes in
@@ -153,9 +154,9 @@ extension ByteCoding where Value: Codable {
           if let value = try PropertyListDecoder().decode([Value].self, from: bytes).first { return value }
         } catch {
           throw CacheError(
-            .invalidCachedData, "the stored bytes are not a property list of a \(Value.self)", underlying: error)
+            .invalidCachedData, "the stored bytes are not a property list of the type \(Value.self)", underlying: error)
         }
-        throw CacheError(.invalidCachedData, "the stored property list holds no \(Value.self)")
+        throw CacheError(.invalidCachedData, "the stored property list holds no value of the type \(Value.self)")
       })
   }
 }

@@ -289,7 +289,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
     do { return try valueCoding.decode(entry.value) } catch let error as CacheError {
       throw error
     } catch {
-      throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self)", underlying: error)
+      throw CacheError(.invalidCachedData, "the stored bytes are not of the type \(Value.self)", underlying: error)
     }
   }
 

@@ -39,7 +39,8 @@ public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransfor
       return try PropertyListDecoder().decode(Value.self, from: input)
     } catch {
       throw CacheError(
-        .invalidCachedData, "the property list is not a \(Value.self): \(Excerpt.of(input))", underlying: error)
+        .invalidCachedData, "the property list is not of the type \(Value.self): \(Excerpt.of(input))",
+        underlying: error)
     }
   }
 
