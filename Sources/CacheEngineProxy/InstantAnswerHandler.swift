@@ -26,8 +26,8 @@ final class InstantAnswerHandler: ChannelInboundHandler {
 
   private let answers: InstantAnswers
   private var peer: String?
-  private var pending:
-    (answer: HTTPCacheAnswer, head: HTTPRequestHead, content: ByteBuffer, start: ContinuousClock.Instant)?
+  /// The head of a request that has no content, until its end, which stands right behind it.
+  private var pending: HTTPRequestHead?
 
   init(_ answers: InstantAnswers) { self.answers = answers }
 
@@ -38,46 +38,44 @@ final class InstantAnswerHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
-    case .head(let head):
-      // A client that asks but does not take has to wait, and only a task can make it wait.
-      if context.channel.isWritable, let answer = answer(to: head), let bytes = answer.body.bytes {
-        pending = (answer, head, ByteBuffer(bytes: bytes), .now)
-        return
-      }
+    case .head(let head) where Self.mayBeAnsweredHere(head):
+      pending = head
+      return
     case .end:
-      if let (answer, head, content, start) = pending {
-        pending = nil
-        return send(answer, content, to: head, since: start, context)
-      }
-    case .body: break
+      guard let head = pending.take() else { break }
+      if answer(head, context) { return }
+      context.fireChannelRead(wrapInboundOut(.head(head)))
+    case .head, .body: break
     }
     context.fireChannelRead(data)
   }
 
-  private func answer(to head: HTTPRequestHead) -> HTTPCacheAnswer? {
-    guard head.isPersistent, head.method == .GET || head.method == .HEAD,
-      !head.headers.contains(name: "content-length"), !head.headers.contains(name: "transfer-encoding"),
-      case .forward(let request, let target, _) = RequestCheck(
-        head, origin: answers.origin, peer: peer, settings: answers.settings)
-    else { return nil }
-    return answers.cache(request, target)
+  private static func mayBeAnsweredHere(_ head: HTTPRequestHead) -> Bool {
+    head.isPersistent && (head.method == .GET || head.method == .HEAD)
+      && !head.headers.contains(name: "content-length") && !head.headers.contains(name: "transfer-encoding")
   }
 
-  private func send(
-    _ answer: HTTPCacheAnswer, _ content: ByteBuffer, to head: HTTPRequestHead, since start: ContinuousClock.Instant,
-    _ context: ChannelHandlerContext
-  ) {
+  /// Answers a request if that can be done at once.
+  private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
+    let start = ContinuousClock.now
+    // A client that asks but does not take has to wait, and only a task can make it wait.
+    guard context.channel.isWritable,
+      case .forward(let request, let target, _) = RequestCheck(
+        head, origin: answers.origin, peer: peer, settings: answers.settings),
+      let answer = answers.cache(request, target), let content = answer.body.bytes
+    else { return false }
     let framed = FramedHead(answer, to: head, mayStay: true)
     context.write(wrapOutboundOut(.head(framed.head)), promise: nil)
     var served = ServedRequest(answer, to: head)
-    if framed.mayHaveBody, content.readableBytes > 0 {
-      served.bytes = content.readableBytes
-      context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil)
+    if framed.mayHaveBody, !content.isEmpty {
+      served.bytes = content.count
+      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: content)))), promise: nil)
     }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     served.isWhole = true
     served.duration = start.duration(to: .now)
     answers.note(served)
+    return true
   }
 }
 
