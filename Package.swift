@@ -220,7 +220,7 @@ let package = Package(
     .target(
       name: "CacheEngineProxy",
       dependencies: [
-        "CacheEngineHTTP", "CacheEngineNetwork", "CacheEngine",
+        "CacheEngineHTTP", "CacheEngineNetwork", "CacheEngine", "CStore",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),

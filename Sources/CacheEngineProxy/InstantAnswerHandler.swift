@@ -6,6 +6,12 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What it takes to answer from memory, with the types of the level hidden.
 struct InstantAnswers: Sendable {
   let cache: @Sendable (HTTPTypes.HTTPRequest, TargetURI) -> HTTPCacheAnswer?
@@ -13,6 +19,7 @@ struct InstantAnswers: Sendable {
   let origin: TargetURI
   let settings: ProxySettings
   let note: @Sendable (ServedRequest) -> Void
+  let files = ContentFiles()
 }
 
 /// Answers on the event loop what the cache can answer at once; everything else goes on to a task.
@@ -69,13 +76,23 @@ final class InstantAnswerHandler: ChannelInboundHandler {
     var served = ServedRequest(answer, to: head)
     if framed.mayHaveBody, !content.isEmpty {
       served.bytes = content.count
-      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: content)))), promise: nil)
+      write(content, context)
     }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     served.isWhole = true
     served.duration = start.duration(to: .now)
     answers.note(served)
     return true
+  }
+
+  private func write(_ content: Data, _ context: ChannelHandlerContext) {
+    guard let place = answers.files.place(of: content) else {
+      return context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: content)))), promise: nil)
+    }
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    // Until then the file must not be closed.
+    sent.futureResult.whenComplete { _ in withExtendedLifetime(place) {} }
+    context.write(wrapOutboundOut(.body(.fileRegion(place.region))), promise: sent)
   }
 }
 

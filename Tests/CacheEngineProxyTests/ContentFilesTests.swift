@@ -1,0 +1,85 @@
+#if Proxy
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import CacheEngineProxy
+
+@Suite("Contents that are sent from files", .timeLimit(.minutes(3)))
+struct ContentFilesTests: ProxySuite {
+  let log = ServedLog()
+
+  private let files = ContentFiles()
+
+  private func content(_ count: Int, _ byte: Int) -> Data { Data(repeating: UInt8(byte), count: count) }
+
+  /// Sends a content as often as it takes to put it in a file.
+  private func sendOften(_ content: Data) -> ContentFiles.Place? {
+    for _ in 1..<ContentFiles.sendings where files.place(of: content) != nil { return nil }
+    return files.place(of: content)
+  }
+
+  private func bytes(_ place: ContentFiles.Place) throws -> Data {
+    let region = place.region
+    return try region.fileHandle.withUnsafeFileDescriptor { descriptor in
+      let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+      try file.seek(toOffset: UInt64(region.readerIndex))
+      return try file.read(upToCount: region.readableBytes) ?? Data()
+    }
+  }
+
+  @Test(
+    "a content is put in a file when it is sent for the sixteenth time, if it is neither small nor large",
+    arguments: [
+      (0, false), (ContentFiles.least - 1, false), (ContentFiles.least, true), (ContentFiles.fileSize, true),
+      (ContentFiles.fileSize + 1, false),
+    ])
+  func sizes(_ count: Int, _ isPut: Bool) throws {
+    let content = content(count, 7)
+    let place = sendOften(content)
+    #expect((place != nil) == isPut)
+    if let place { #expect(try bytes(place) == content) }
+    #expect((files.place(of: content) != nil) == isPut)
+  }
+
+  @Test("the oldest leave, each place has the bytes of its content, and one that is being sent stays readable")
+  func leave() throws {
+    let count = ContentFiles.fileSize / 4
+    let contents = (0..<ContentFiles.fileCount * 4 + 1).map { content(count, $0) }
+    let places = try contents.map { try #require(sendOften($0)) }
+    for (content, place) in zip(contents, places) { #expect(try bytes(place) == content) }
+    for (number, content) in contents.enumerated() { #expect((files.place(of: content) != nil) == (number >= 4)) }
+  }
+
+  @Test("a content that is changed where it lies is another one")
+  func changed() throws {
+    var content = content(ContentFiles.least, 7)
+    _ = try #require(sendOften(content))
+    content[0] = 8
+    let place = try #require(sendOften(content))
+    #expect(try bytes(place) == content)
+  }
+
+  @Test("answers are the same from a file, also for a client that takes its time, and after the content has changed")
+  func answers() async throws {
+    let version = Mutex(0)
+    let contents = ["0", "1"].map { "<" + String(repeating: $0, count: 200 << 10) + ">" }
+    // More than sockets hold.
+    let count = 60
+    let many = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: count - 1) + get()
+    let answer: @Sendable (String) -> RawAnswer = { _ in Self.fresh(contents[version.withLock { $0 }]) }
+    try await withProxy(origin: answer) { (port, _, origin) async throws in
+      for (number, content) in contents.enumerated() {
+        version.withLock { $0 = number }
+        _ = try await ask(port, "DELETE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        for _ in 1...2 {
+          let taken = try await RawClient.askAndTakeNothing(port, many).takeAll()
+          #expect(taken.components(separatedBy: content).count == count + 1)
+        }
+      }
+      #expect(origin.requests.count { $0.hasPrefix("GET") } == 2)
+    }
+  }
+}
+#endif
