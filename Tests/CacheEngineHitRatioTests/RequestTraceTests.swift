@@ -81,13 +81,13 @@ import Testing
       ("a\tbig\n", "line 1 has no size after the tab; write bytes from 0 to 4294967295, or leave the tab out"),
       ("\t1\n", "line 1 has no key before the tab; write a key first"),
       (
-        LongText("a\n" + String(repeating: "x", count: 200_000)),
-        "line 2 is longer than 65536 bytes; write a key on each line"
+        LongText("a\n" + String(repeating: "x", count: 3_000_000)),
+        "line 2 is longer than 1048576 bytes; end each line with a line feed, or leave it out"
       ),
       // What more is read at a time changes nothing.
       (
-        LongText("a\n" + String(repeating: "x", count: 70_000) + "\nb\n"),
-        "line 2 is longer than 65536 bytes; write a key on each line"
+        LongText("a\n" + String(repeating: "x", count: 1_050_000) + "\nb\n"),
+        "line 2 is longer than 1048576 bytes; end each line with a line feed, or leave it out"
       ),
     ])
   func badText(argument: LongText, message: String) throws {

@@ -74,6 +74,16 @@ import Testing
     #expect(try names("[2001:db8::1]:443 " + common) == (["/apache_pb.gif"], .log))
   }
 
+  @Test("a line may be as long as servers write one, even the first, and not endless")
+  func longLines() throws {
+    let field = String(repeating: #"\xFF"#, count: 60_000)
+    let line = #"h - - [22/Nov/2026:20:58:29 +0000] "GET /a HTTP/1.1" 200 5 "-" "\#(field)""# + "\n"
+    #expect(try names(line + Self.combined + line).0.count == 6)
+    #expect(try names(line).1 == .log)
+    let long = #"h - - [22/Nov/2026:20:58:29 +0000] "GET /\#(field) HTTP/1.1" 200 5"# + "\n"
+    #expect(try names(long + Self.combined).1 == .log)
+  }
+
   @Test(
     "a line of a log that is none is told with its number",
     arguments: [

@@ -16,7 +16,8 @@ package struct TraceLines: ~Copyable {
     package var time: Duration?
   }
 
-  package static let longestLine = 64 << 10
+  /// Servers write a byte of a request as four, and what they write has many fields.
+  package static let longestLine = 1 << 20
 
   /// How the source is called in a message.
   package var name: String { bytes.name }
@@ -30,7 +31,8 @@ package struct TraceLines: ~Copyable {
   private var parser: TraceLineParser?
   /// What the last line stands for beyond what was given out.
   private var run: (request: Request, block: UInt64?, left: Int)?
-  private var buffer = [UInt8](repeating: 0, count: longestLine + TraceBytes.pieceSize)
+  /// Grows with the longest line.
+  private var buffer = [UInt8](repeating: 0, count: 2 * TraceBytes.pieceSize)
   /// What was read and not yet given out.
   private var rest = 0..<0
   private var line = 0
@@ -78,7 +80,9 @@ package struct TraceLines: ~Copyable {
 
   /// Looks at the beginning.
   private mutating func begin() throws(TraceProblem) -> TraceLineParser {
-    try fill()
+    repeat {
+      try fill()
+    } while !isAtEnd && rest.count <= Self.longestLine && !buffer[rest].contains(UInt8(ascii: "\n"))
     let isWhole = rest.count < buffer.count
     // Some editors and spreadsheets begin UTF-8 with a mark.
     let text = buffer[rest].starts(with: [0xef, 0xbb, 0xbf]) ? rest.dropFirst(3) : rest
@@ -124,7 +128,7 @@ package struct TraceLines: ~Copyable {
       let end = buffer[searched..<rest.upperBound].firstIndex(of: UInt8(ascii: "\n"))
       guard (end ?? rest.upperBound) - rest.lowerBound <= Self.longestLine else {
         line += 1
-        throw problem("is longer than \(Self.longestLine) bytes", "write a key on each line")
+        throw problem("is longer than \(Self.longestLine) bytes", "end each line with a line feed, or leave it out")
       }
       if let end { return taken(to: end, next: end + 1) }
       guard !isAtEnd else { return rest.isEmpty ? nil : taken(to: rest.upperBound, next: rest.upperBound) }
@@ -145,6 +149,7 @@ package struct TraceLines: ~Copyable {
     let count = rest.count
     for (place, position) in rest.enumerated() { buffer[place] = buffer[position] }
     rest = 0..<count
+    if count == buffer.count { buffer += Array(repeating: 0, count: count) }
     let read = try bytes.read(into: &buffer, from: count)
     isAtEnd = read == 0
     rest = 0..<(count + read)
