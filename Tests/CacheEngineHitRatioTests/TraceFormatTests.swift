@@ -74,6 +74,14 @@ import Testing
     #expect(try names("[2001:db8::1]:443 " + common) == (["/apache_pb.gif"], .log))
   }
 
+  @Test("what Varnish did not answer itself is no read, and bytes that a server wrote as they came are read")
+  func unanswered() throws {
+    let line = #"10.0.0.1 - - [22/Nov/2026:20:58:29 +0000] "PURGE http://example.com/a HTTP/1.1" - - "-" "-""# + "\n"
+    #expect(try read(Self.combined + line).skipped == 4)
+    let raw = Data(#"h - - [22/Nov/2026:20:58:29 +0000] "GET /"#.utf8) + [0xff] + Data("\" 200 5\n".utf8)
+    #expect(try RequestTrace(contentsOf: try file(Data(Self.combined.utf8) + raw)).distinct == 3)
+  }
+
   @Test("a line may be as long as servers write one, even the first, and not endless")
   func longLines() throws {
     let field = String(repeating: #"\xFF"#, count: 60_000)
@@ -120,12 +128,30 @@ import Testing
     let good = "{\"key\":\"a\"}\n{\"key\":\"b\"}\n"
     #expect(message { try read(good + "{\"key\":\"a\"") }.contains("line 3 is no JSON object"))
     #expect(message { try read(good + "{\"name\":\"a\"}") }.contains("line 3 has no key; name it key, url"))
+    #expect(message { try read(good + "{\"key\":[]}") }.contains("line 3 has no key"))
     #expect(message { try read(good + "{\"key\":\"a\",\"size\":-1}") }.contains("line 3 has “-1” for a size"))
     #expect(message { try read(good + "{\"key\":\"a\",\"size\":[]}") }.contains("for a size"))
     let deep = "{\"key\":" + String(repeating: "[", count: 60_000)
     #expect(message { try read(good + deep) }.contains("line 3 is no JSON object"))
     #expect(message { try read("{\"key\":\"a\"") }.contains("line 1 is no JSON object"))
     #expect(try names("{user:1}:name\n").1 == .text)
+  }
+
+  @Test("nginx's variables are understood under their own names, and what was no request is no read")
+  func nginx() throws {
+    let text = """
+      {"time_local":"22/Nov/2026:20:58:29 +0000","request_method":"GET","request_uri":"/a","body_bytes_sent":"12"}
+      {"time_local":"22/Nov/2026:20:58:30 +0000","request_method":"POST","request_uri":"/a","body_bytes_sent":"3"}
+      {"time_local":"22/Nov/2026:20:58:30 +0000","request_method":"","request_uri":"","body_bytes_sent":"157"}
+      {"request_uri":"","status":400}
+      """
+    #expect(try read(text).sizes == [12])
+    #expect(try read(text).skipped == 3)
+    var lines = try TraceLines(path: try file(Data(text.utf8)))
+    #expect(try lines.next()?.time == .seconds(1_795_381_109))
+    // It escapes quotation marks in JSON, and no bytes that are not UTF-8.
+    let raw = Data(#"{"request_uri":"/"#.utf8) + [0xff] + Data("\"}\n".utf8)
+    #expect(try RequestTrace(contentsOf: try file(raw + raw)).distinct == 1)
   }
 
   @Test("JSON numbers of 64 bits are keys of their own, and sizes")

@@ -8,10 +8,11 @@ public enum TraceFormat: String, Sendable, CaseIterable {
   /// A key on each line, and after a tab, if all lines have one, the size of its value in bytes; `#` begins a comment.
   case text
   /// The access log of a web server in the common or combined format: nginx, Apache, `varnishncsa`. The key is the target of
-  /// the request; GET and HEAD are reads. Only whole answers (no 304, 206, or HEAD) tell the size of a value.
+  /// the request; GET and HEAD are reads. Only whole answers tell the size of a value: none to HEAD, and of the others those with
+  /// a status of 2xx or 3xx, except 206 and 304, or of 404 or 410.
   case log
-  /// A JSON object on each line, with `key`, `url`, `uri`, `path` or `target`, and if there is one, `size` or `bytes`, and
-  /// `method` or `op`.
+  /// A JSON object on each line, with `key`, `url`, `uri`, `path`, `target` or `request_uri`, and if there is one, `size`,
+  /// `bytes`, `body_bytes_sent` or `bytes_sent`, and `method`, `op` or `request_method`. With a `status`, the size is one as in a log.
   case json
   /// Columns with commas between them and their names in the first line: libCacheSim's CSV
   /// (<https://github.com/1a1a11a/libCacheSim>) and Meta's traces (<https://cachelib.org>). Without names, the columns are time, key,

@@ -77,9 +77,12 @@ struct TraceLineParser {
       throw Problem(message: "has no request in quotation marks after the time", remedy: remedy)
     }
     let rest = line[(quote + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 2)
-    guard rest.count >= 2, rest[0].count == 3, Self.isNumber(rest[0]),
+    // Varnish writes a dash where it gave no answer itself, as for a method that it does not know.
+    let isAnswered = rest.first?.elementsEqual("-".utf8) == false
+    guard rest.count >= 2, !isAnswered || (rest[0].count == 3 && Self.isNumber(rest[0])),
       rest[1].elementsEqual("-".utf8) || Self.isNumber(rest[1])
     else { throw Problem(message: "has no status and size after the request", remedy: remedy) }
+    guard isAnswered else { return skip() }
     // A request with another method, or bytes that were no request at all.
     let words = line[(end + 3)..<quote].split(separator: UInt8(ascii: " "), maxSplits: 1)
     guard words.count == 2, Self.isRead(words[0], among: ["GET", "HEAD"]) else { return skip() }
@@ -88,11 +91,20 @@ struct TraceLineParser {
       target = target[..<space]
     }
     guard !target.isEmpty else { return skip() }
-    let isWhole =
-      words[0].elementsEqual("GET".utf8) && !["304", "206"].contains { rest[0].elementsEqual($0.utf8) }
+    let isWhole = words[0].elementsEqual("GET".utf8) && Self.isWhole(rest[0])
     let size = rest[1].elementsEqual("-".utf8) ? "0" : Self.string(rest[1])
     return TraceEntry(
-      key: try Self.key(target), size: isWhole ? size : nil, time: Self.time(line[(begin + 1)..<end]))
+      key: Self.string(target), size: isWhole ? size : nil, time: Self.time(line[(begin + 1)..<end]))
+  }
+
+  /// Whether an answer is as large as the value: not a part of it, nor the word that nothing changed, nor an error that passes.
+  private static func isWhole(_ status: Bytes) -> Bool {
+    guard status.count == 3, isNumber(status) else { return true }
+    switch status.first {
+    case UInt8(ascii: "2"): return !status.elementsEqual("206".utf8)
+    case UInt8(ascii: "3"): return !status.elementsEqual("304".utf8)
+    default: return ["404", "410"].contains { status.elementsEqual($0.utf8) }
+    }
   }
 
   /// The first bracket with a date behind it; an address may stand in brackets before.
@@ -134,8 +146,9 @@ struct TraceLineParser {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// Seconds, milliseconds or microseconds since some moment, by their size, or a time of ISO 8601; `nil` for what is neither.
+  /// Seconds, milliseconds or microseconds since some moment, by their size, or a time of ISO 8601 or of a log; `nil` for anything else.
   private static func time(_ text: String) -> Duration? {
+    if text.utf8.dropFirst(2).first == UInt8(ascii: "/") { return time(Array(text.utf8)[...]) }
     // Finding out that a text is no such time takes longer than everything else that is done with a line.
     let isDate = text.utf8.dropFirst(10).first == UInt8(ascii: "T")
     let number = isDate ? (try? Date.ISO8601FormatStyle().parse(text))?.timeIntervalSince1970 : Double(text)
@@ -161,19 +174,24 @@ struct TraceLineParser {
 
   private mutating func object(_ line: Bytes) throws(Problem) -> TraceEntry? {
     let object: JSONRequest
-    do { object = try JSONDecoder().decode(JSONRequest.self, from: Data(line)) } catch {
+    // Servers write some bytes of a request as they came.
+    do { object = try JSONDecoder().decode(JSONRequest.self, from: Data(Self.string(line).utf8)) } catch {
       throw Problem(message: "is no JSON object", remedy: "write one object on each line, in UTF-8")
     }
-    if let method = object.method, !Self.isRead(Array(method.utf8)[...], among: Self.reads) { return skip() }
-    guard let key = object.key, !key.isEmpty else {
+    let method = object.method?.uppercased()
+    if let method, !Self.reads.contains(method) { return skip() }
+    guard let key = object.key else {
       throw Problem(message: "has no key", remedy: "name it \(JSONRequest.keys.joined(separator: ", "))")
     }
+    // Bytes that were no request at all.
+    guard !key.isEmpty else { return skip() }
     let size = object.size
     guard size.map({ Self.isNumber(Array($0.utf8)[...]) }) ?? true else {
       throw Problem(
         message: "has “\(size ?? "")” for a size", remedy: "write bytes as a number from 0, or leave it out")
     }
-    return TraceEntry(key: key, size: size, time: object.time.flatMap(Self.time))
+    let isWhole = method != "HEAD" && Self.isWhole(Array((object.status ?? "").utf8)[...])
+    return TraceEntry(key: key, size: isWhole ? size : nil, time: object.time.flatMap(Self.time))
   }
 
   // MARK: - Columns
@@ -343,44 +361,5 @@ extension TraceLineParser {
       self.key = key
       count = fields.count
     }
-  }
-
-  private struct JSONRequest: Decodable {
-    static let keys = ["key", "url", "uri", "path", "target"]
-
-    var key: String?
-    var size: String?
-    var method: String?
-    var time: String?
-
-    init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: Name.self)
-      key = Self.text(of: Self.keys, in: fields)
-      size = Self.text(of: ["size", "bytes"], in: fields)
-      method = Self.text(of: ["method", "op"], in: fields)
-      time = Self.text(of: ["time", "timestamp", "ts", "msec"], in: fields)
-    }
-
-    /// Numbers are written as text by some servers, and the other way round.
-    private static func text(of names: [String], in fields: KeyedDecodingContainer<Name>) -> String? {
-      for name in names.map(Name.init) where fields.contains(name) {
-        if let text = try? fields.decode(String.self, forKey: name) { return text }
-        if let number = try? fields.decode(Int64.self, forKey: name) { return String(number) }
-        // Hashes fill all 64 bits; read as fractions, neighbours would be one key.
-        if let number = try? fields.decode(UInt64.self, forKey: name) { return String(number) }
-        if let number = try? fields.decode(Double.self, forKey: name) { return String(number) }
-        if let null = try? fields.decodeNil(forKey: name), !null { return "" }
-      }
-      return nil
-    }
-  }
-
-  private struct Name: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-
-    init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { nil }
   }
 }
