@@ -82,6 +82,17 @@ import Testing
     #expect(try RequestTrace(contentsOf: try file(Data(Self.combined.utf8) + raw)).distinct == 3)
   }
 
+  @Test("what is no whole answer tells no size; it is as in the whole answer before, or else behind")
+  func sizesOfAnswers() throws {
+    let answers = [("304", 0), ("499", 0), ("200", 50), ("206", 7), ("400", 0), ("503", 9), ("404", 40), ("301", 30)]
+    let log = answers.map { #"h - - [22/Nov/2026:20:58:29 +0000] "GET /a HTTP/1.1" \#($0.0) \#($0.1)"# + "\n" }
+    #expect(try read(log.joined()).sizes == [30, 30, 50, 50, 50, 50, 40, 30])
+    let json = answers.map { #"{"uri":"/a","status":\#($0.0),"body_bytes_sent":"\#($0.1)"}"# + "\n" }
+    #expect(try read(json.joined()).sizes == [30, 30, 50, 50, 50, 50, 40, 30])
+    let heads = #"{"uri":"/a","method":"HEAD","size":0}"# + "\n" + #"{"uri":"/a","method":"GET","size":5}"# + "\n"
+    #expect(try read(heads).sizes == [5, 5])
+  }
+
   @Test("a line may be as long as servers write one, even the first, and not endless")
   func longLines() throws {
     let field = String(repeating: #"\xFF"#, count: 60_000)
@@ -229,7 +240,7 @@ import Testing
       """
     #expect(try names(text) == (["nz:u:eeW511W3dcH3de3d15ec", "a,b", "a,b", "nz:u:eeW511W3dcH3de3d15ec"], .twitter))
     let trace = try read(text)
-    #expect(trace.sizes == [304, 0, 9, 304])
+    #expect(trace.sizes == [304, 9, 9, 304])
     #expect(trace.skipped == 1)
     #expect(message { try read(text + "\n3,k,1,1,1,fetch,0") }.contains("line 6 has “fetch” for an operation"))
     #expect(message { try read(text + "\n3,k,1,1") }.contains("line 6 is not of Twitter's format"))

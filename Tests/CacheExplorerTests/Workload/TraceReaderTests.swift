@@ -77,6 +77,15 @@ struct TraceReaderTests {
     #expect(try read(Data(log.utf8), in: folder).map(\.size) == [64 << 20, 64 << 20, 7])
   }
 
+  @Test("Who was told that nothing changed gets a value of the size that it had last")
+  func unchanged() throws {
+    let folder = try TemporaryFolder()
+    let log = [(304, 0), (200, 7_000), (304, 0), (206, 5)].map {
+      "h - - [22/Nov/2026:20:58:29 +0000] \"GET /a HTTP/1.1\" \($0.0) \($0.1)\n"
+    }.joined()
+    #expect(try read(Data(log.utf8), in: folder).map(\.size) == [nil, 7_000, 7_000, 7_000])
+  }
+
   @Test("A compressed trace is read as what is in it, several members one after the other")
   func compressed() async throws {
     let folder = try TemporaryFolder()

@@ -57,8 +57,8 @@ extension RequestTrace {
     }
     var lines = try TraceLines(path: path, format: format)
     var sizes: [UInt32] = []
-    // A size that a request does not state is as it was last. Beyond 4 GiB a size is 4 GiB.
-    var known: [UInt32?] = []
+    // What the requests of each key say of its size last, and the place of the first that does. Beyond 4 GiB a size is 4 GiB.
+    var known: [(size: UInt32, since: Int)?] = []
     while let request = try lines.next() {
       let number = numbers.add(request.key)
       if lines.format == .text {
@@ -66,10 +66,18 @@ extension RequestTrace {
         continue
       }
       if number == known.count { known.append(nil) }
-      if let size = request.size { known[number] = UInt32(clamping: UInt64(size) ?? .max) }
-      sizes.append(known[number] ?? 0)
+      if let size = request.size {
+        known[number] = (UInt32(clamping: UInt64(size) ?? .max), known[number]?.since ?? sizes.count)
+      }
+      sizes.append(known[number]?.size ?? 0)
     }
-    let hasSizes = sizes.count == numbers.keys.count && (known.isEmpty || known.contains { $0 != nil })
+    let isKnown = known.contains { $0 != nil }
+    if isKnown {
+      for (place, number) in numbers.keys.enumerated() {
+        if let known = known[Int(number)], place < known.since { sizes[place] = known.size }
+      }
+    }
+    let hasSizes = sizes.count == numbers.keys.count && (known.isEmpty || isKnown)
     self.init(
       keys: numbers.keys, distinct: numbers.distinct, sizes: hasSizes && !sizes.isEmpty ? sizes : nil,
       skipped: lines.skipped)

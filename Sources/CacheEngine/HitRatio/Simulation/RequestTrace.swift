@@ -11,6 +11,9 @@ public struct RequestTrace: Sendable {
   /// How many different keys there are.
   public let distinct: Int
   /// The size of the value of every request in bytes, if they were recorded.
+  ///
+  /// Where a request does not tell, it is as the one before told that asked for the same key, or else the last one behind; 0 if none
+  /// did.
   public let sizes: [UInt32]?
   /// How many requests of the file were left out because they are no reads.
   public let skipped: Int

@@ -25,9 +25,13 @@ package final class TraceReader: Sendable {
   /// Larger values are not made: what a text asks for is refused, and what a log or a public trace tells of is made so large.
   static let largestValue = 64 << 20
 
+  /// The last size of so many keys is kept, for requests that do not tell it.
+  private static let mostSizes = 1 << 20
+
   private let name: String
   private let isTimed: Bool
   private let lines: Mutex<TraceLines>
+  private let sizes = Mutex<[String: Int]>([:])
 
   /// Opens a trace.
   ///
@@ -54,10 +58,19 @@ package final class TraceReader: Sendable {
       throw TraceProblem(
         file: name, line: request.line, message: "does not say when its request came", remedy: "leave --timed out")
     }
-    let size =
-      isText
-      ? try Self.size(of: request, in: name) : request.size.map { min(Int($0) ?? .max, Self.largestValue) }
+    let size = isText ? try Self.size(of: request, in: name) : size(of: request)
     return Request(key: request.key, size: size, time: isTimed ? request.time : nil)
+  }
+
+  /// As the trace says, or as it said last.
+  private func size(of request: TraceLines.Request) -> Int? {
+    sizes.withLock { sizes in
+      guard let text = request.size else { return sizes[request.key] }
+      let size = min(Int(text) ?? .max, Self.largestValue)
+      if sizes.count == Self.mostSizes { sizes = [:] }
+      sizes[request.key] = size
+      return size
+    }
   }
 
   /// Sizes as people write them, in units if they like.
