@@ -12,8 +12,7 @@ enum CurveReader {
     let level = try level(name, of: configuration)
     let trace = try await BlockingWork.runUnlessCancelled { try read(path, format) }
     guard !trace.keys.isEmpty else {
-      throw ProgramFailure(
-        .usage, "\(StandardStreams.name(of: path)): error: there is no request in it; write a key on each line")
+      throw ProgramFailure.noRequest(in: path, hasOthers: trace.skipped > 0)
     }
     let evictions = [level.eviction] + level.evictions.filter { $0 != level.eviction }
     let policies = evictions.compactMap { SimulatedPolicy(rawValue: $0.name) } + [.optimum]
@@ -30,9 +29,8 @@ enum CurveReader {
       curve = await MissRatioCurve(trace: trace, capacities: capacities, policies: policies, isWeighed: isWeighed)
     }
     return CurveReport(
-      trace: path, requests: trace.keys.count, skipped: trace.skipped, distinct: trace.distinct, level: level,
-      assumedSize: assumed,
-      curve: curve, policies: policies)
+      trace: path, format: trace.format, requests: trace.keys.count, skipped: trace.skipped, distinct: trace.distinct,
+      level: level, assumedSize: assumed, curve: curve, policies: policies)
   }
 
   private static func level(_ name: String?, of configuration: CacheConfiguration) throws -> HitRatioObserver.Level {

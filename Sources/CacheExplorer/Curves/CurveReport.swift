@@ -7,6 +7,7 @@ import ExplorerText
 /// The miss-ratio curves of a trace at a level, as a table with a plot, as JSON, and as a picture.
 struct CurveReport: Sendable {
   let trace: String
+  let format: TraceFormat?
   let requests: Int
   /// How many more there were that are no reads.
   let skipped: Int
@@ -50,7 +51,7 @@ struct CurveReport: Sendable {
     let others = skipped > 0 ? "; \(Format.count(skipped)) skipped that are no reads" : ""
     let counts = "\(Format.counted(requests, "request")) of \(Format.counted(distinct, "key"))"
     let lines = [
-      "\(StandardStreams.name(of: trace)): \(counts)\(others)\(size)",
+      "\(StandardStreams.name(of: trace))\(format.map { " (\($0.rawValue))" } ?? ""): \(counts)\(others)\(size)",
       "\(level.name): \(inUse.rawValue) \(WhatIfText.capacity(level.capacity, level)), hit rate \(WhatIfText.percent(ratio(inUse, now)))",
       "▸ \(advice)", "",
     ]

@@ -15,4 +15,13 @@ struct ProgramFailure: Error, CustomStringConvertible {
     self.status = status.rawValue
     self.description = description
   }
+
+  /// A trace that asks for nothing.
+  static func noRequest(in trace: String, hasOthers: Bool = false) -> ProgramFailure {
+    let lack =
+      hasOthers
+      ? "none of its requests is a read; give a trace with reads, or name its format"
+      : "there is no request in it; write a key on each line"
+    return ProgramFailure(.usage, "\(StandardStreams.name(of: trace)): error: \(lack)")
+  }
 }

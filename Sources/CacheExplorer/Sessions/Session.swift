@@ -78,7 +78,8 @@ enum Session {
     case .text:
       let requests = Format.counted(report.requests, "request", isGrouped: false)
       let skipped = workload.skipped > 0 ? ", \(workload.skipped) skipped that are no reads" : ""
-      StandardStreams.say("\(requests) of \(trace), \(report.failures) failed\(skipped)")
+      let format = workload.format.map { " (\($0.rawValue))" } ?? ""
+      StandardStreams.say("\(requests) of \(trace)\(format), \(report.failures) failed\(skipped)")
       StandardStreams.say(live.summary)
     case .json: StandardStreams.say(live.statisticsJSON)
     }
@@ -88,9 +89,7 @@ enum Session {
     if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
     // What is expected of no requests proves nothing, whether it holds or fails.
-    guard report.requests > 0 else {
-      throw ProgramFailure(.usage, "\(trace): error: there is no request in it; write a key on each line")
-    }
+    guard report.requests > 0 else { throw ProgramFailure.noRequest(in: trace, hasOthers: workload.skipped > 0) }
     try judge(failed: ending.failed, of: ending.expectations)
   }
 

@@ -103,6 +103,10 @@ import Testing
       ([file, "--trace", linked, "--what-if", "--svg", trace], "", "--svg would overwrite"),
       ([file, "--trace", "-", "--what-if", "--json", "-"], "a\n", "--format json for standard output"),
       ([file, "--trace", "-", "--what-if"], "# nothing\n", "standard input: error: there is no request in it"),
+      (
+        [file, "--trace", "-", "--what-if"], "key,op,size\na,SET,1\n",
+        "standard input: error: none of its requests is a read; give a trace with reads"
+      ),
       ([file, "--trace", "-", "--what-if", "--expect", "memory.hit >= 99%"], "a\n", "leave one of them out"),
       ([file, "--trace", "-", "--what-if", "--strict"], "a\n", "makes none; leave them out"),
       ([file, "--trace", "-", "--what-if", "--clients", "2"], "a\n", "makes none; leave them out"),

@@ -63,12 +63,13 @@ import Testing
     }.joined()
     let run = try await Program.run(["replay", file, "--trace", "-"], input: log)
     #expect(run.status == 0, "\(run.errors)")
-    #expect(run.output.hasPrefix("2 requests of standard input, 0 failed, 1 skipped that are no reads\n"))
+    #expect(run.output.hasPrefix("2 requests of standard input (log), 0 failed, 1 skipped that are no reads\n"))
     let curves = try await Program.run(["replay", file, "--trace", "-", "--what-if"], input: log)
     #expect(
-      curves.output.hasPrefix("standard input: 2 requests of 1 key; 1 skipped that are no reads"), "\(curves.output)")
+      curves.output.hasPrefix("standard input (log): 2 requests of 1 key; 1 skipped that are no reads"),
+      "\(curves.output)")
     let text = try await Program.run(["replay", file, "--trace", "-", "--trace-format", "text"], input: log)
-    #expect(text.output.hasPrefix("3 requests of standard input, 0 failed\n"))
+    #expect(text.output.hasPrefix("3 requests of standard input (text), 0 failed\n"))
     let bad = try await Program.run(["replay", file, "--trace", "-", "--trace-format", "json"], input: log)
     #expect(bad.status == 2)
     #expect(bad.errors.hasPrefix("standard input:1: error: the line is no JSON object; "))
@@ -123,7 +124,7 @@ import Testing
     let run = try await Program.run(
       ["replay", file, "--trace", "-", "--clients", "8", "--speed", "10"], input: "a\nb\n")
     #expect(run.status == 0)
-    #expect(run.output.contains("2 requests of standard input, 0 failed"))
+    #expect(run.output.contains("2 requests of standard input (text), 0 failed"))
     #expect(run.output.contains("origin: 2 lookups, 2 hits"))
   }
 

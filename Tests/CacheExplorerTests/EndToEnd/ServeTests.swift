@@ -52,7 +52,7 @@ struct ServeTests {
 
     let log = try folder.write(lines.joined(separator: "\n"), to: "log.jsonl")
     let replay = try await Program.run(["replay", folder.url.appending(path: "c.yaml").path(), "--trace", log])
-    #expect(replay.output.hasPrefix("3 requests of \(log), 0 failed\n"), "\(replay.errors)")
+    #expect(replay.output.hasPrefix("3 requests of \(log) (json), 0 failed\n"), "\(replay.errors)")
     #expect(replay.output.contains("memory: 3 lookups, 2 hits, 1 absent"))
   }
 

@@ -52,7 +52,7 @@ extension RequestTrace {
     var numbers = RequestNumbers()
     if let format = format ?? TraceFormat(path: path), let width = format.width, format != .oracleGeneral {
       try TraceBytes.forEachNumber(of: path, width: width) { numbers.add(id: $0) }
-      self.init(keys: numbers.keys, distinct: numbers.distinct, sizes: nil)
+      self.init(keys: numbers.keys, distinct: numbers.distinct, sizes: nil, format: format)
       return
     }
     var lines = try TraceLines(path: path, format: format)
@@ -80,7 +80,7 @@ extension RequestTrace {
     let hasSizes = sizes.count == numbers.keys.count && (known.isEmpty || isKnown)
     self.init(
       keys: numbers.keys, distinct: numbers.distinct, sizes: hasSizes && !sizes.isEmpty ? sizes : nil,
-      skipped: lines.skipped)
+      skipped: lines.skipped, format: lines.format)
   }
 
   private func sized(by sizesPath: String, of path: String) throws(TraceProblem) -> RequestTrace {
@@ -94,6 +94,7 @@ extension RequestTrace {
         file: sizesPath, message: "has \(sizes.count) sizes for \(keys.count) requests",
         remedy: "give one 32-bit number for each request")
     }
-    return RequestTrace(keys: keys, distinct: distinct, sizes: sizes.isEmpty ? nil : sizes, skipped: skipped)
+    return RequestTrace(
+      keys: keys, distinct: distinct, sizes: sizes.isEmpty ? nil : sizes, skipped: skipped, format: format)
   }
 }

@@ -17,6 +17,8 @@ public struct RequestTrace: Sendable {
   public let sizes: [UInt32]?
   /// How many requests of the file were left out because they are no reads.
   public let skipped: Int
+  /// How the file was written; `nil` if it was none.
+  package let format: TraceFormat?
 
   /// Creates a trace of keys, one for each request.
   ///
@@ -32,13 +34,17 @@ public struct RequestTrace: Sendable {
     distinct = numbers.count
     sizes = nil
     skipped = 0
+    format = nil
   }
 
   /// Keys that are numbered already, from 0 in the order in which they first come.
-  package init(keys: [UInt32], distinct: Int, sizes: [UInt32]?, skipped: Int = 0) {
+  package init(
+    keys: [UInt32], distinct: Int, sizes: [UInt32]?, skipped: Int = 0, format: TraceFormat? = nil
+  ) {
     self.keys = keys
     self.distinct = distinct
     self.sizes = sizes
     self.skipped = skipped
+    self.format = format
   }
 }

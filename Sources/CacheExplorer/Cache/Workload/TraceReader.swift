@@ -48,6 +48,9 @@ package final class TraceReader: Sendable {
   /// How many requests were passed over because they are no reads.
   package var skipped: Int { lines.withLock { $0.skipped } }
 
+  /// `nil` until the first request was read.
+  package var format: TraceFormat? { lines.withLock { $0.format } }
+
   /// Gives the next request; `nil` at the end.
   package func next() throws(TraceProblem) -> Request? {
     let (request, isText) = try lines.withLock { lines throws(TraceProblem) in

@@ -33,6 +33,9 @@ package struct Workload: Sendable {
   /// How many requests of a trace were passed over because they are no reads.
   package var skipped: Int { if case .trace(let reader) = pattern { reader.skipped } else { 0 } }
 
+  /// How a trace is written; `nil` until its first request was read.
+  package var format: TraceFormat? { if case .trace(let reader) = pattern { reader.format } else { nil } }
+
   private let pattern: Pattern
   private let keys: Int
   private let fixedKey: String?
