@@ -131,7 +131,7 @@ extension LiveCache {
     case .stale: return number(count.stale, "answer", "served stale")
     case .validated: return number(count.validated, "answer", "that the server confirmed")
     case .collapsed: return number(count.collapsed, "request", "that took part in another one")
-    case .forwarded: return number(count.forwarded, "request", "that the server answered")
+    case .forwarded: return number(count.forwarded, "request", "forwarded to the server")
     case .refused: return number(count.refused, "request", "refused or without an answer")
     case .sent: return number(count.bytes, "byte", "sent to clients")
     default: return number(count.savedBytes, "byte", "that the server did not have to send")
