@@ -98,7 +98,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     }
     let status = answer.head.status
     let isPart = status.kind == .successful && fields.contains(.range)
-    let place = (request.authority ?? "") + (request.path ?? "").prefix { $0 != "?" }
+    let place: String = (request.authority ?? "") + (request.path ?? "").prefix { $0 != "?" }
     if !isPart, var failure = NetworkStatus.failure(status.code, at: place) {
       failure.level = name
       throw failure
