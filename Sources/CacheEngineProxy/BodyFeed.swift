@@ -2,6 +2,12 @@
 import CacheEngineHTTP
 import Synchronization
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Hands the parts of a request's content from the one who reads the connection to the one who forwards them, one at a time.
 final class BodyFeed: Sendable {
   private struct State {
@@ -11,14 +17,23 @@ final class BodyFeed: Sendable {
     var writer: CheckedContinuation<Void, Never>?
     var isAbandoned = false
     var isPut = false
+    /// The bytes that are still to be put, if that is known.
+    var left: Int?
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  /// Gives a part, and waits until it was taken.
+  /// `length`: How many bytes there will be, if that is known.
+  init(length: Int?) { state = Mutex(State(left: length)) }
+
+  /// Gives bytes, and waits until they were taken.
   ///
-  /// - Returns: Whether anybody still reads.
-  func put(_ part: HTTPBody.Part) async -> Bool {
+  /// - Returns: Whether to go on: somebody still reads, or there is nothing left but the end.
+  func put(_ bytes: Data) async -> Bool {
+    state.withLock { state in
+      state.left? -= bytes.count
+      if state.left == 0 { state.isPut = true }
+    }
     await withCheckedContinuation { continuation in
       let (reader, waits) = state.withLock { state -> (CheckedContinuation<HTTPBody.Part?, any Error>?, Bool) in
         if state.isAbandoned { return (nil, false) }
@@ -26,14 +41,14 @@ final class BodyFeed: Sendable {
           state.reader = nil
           return (reader, false)
         }
-        state.part = part
+        state.part = .bytes(bytes)
         state.writer = continuation
         return (nil, true)
       }
-      reader?.resume(returning: part)
+      reader?.resume(returning: .bytes(bytes))
       if !waits { continuation.resume() }
     }
-    return state.withLock { !$0.isAbandoned }
+    return state.withLock { !$0.isAbandoned || $0.isPut }
   }
 
   /// Ends the content, or breaks it off; to be called by the one who reads the connection.

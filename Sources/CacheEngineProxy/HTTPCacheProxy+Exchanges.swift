@@ -32,7 +32,7 @@ extension HTTPCacheProxy {
             goesOn = head.isPersistent && isEnd
             try await answer(exchange, status, fields, body, isLast: !goesOn)
           case .forward(let request, _, let expectsContinue):
-            goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
+            goesOn = try await forward(request, exchange, expectsContinue, &parts)
           }
           if !goesOn { break }
         }
@@ -83,7 +83,7 @@ extension HTTPCacheProxy {
   ///
   /// - Returns: Whether the connection can carry another one.
   private func forward(
-    _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool, _ channel: any Channel,
+    _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool,
     _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
   ) async throws -> Bool {
     let length = request.headerFields[.contentLength].flatMap { Int($0) }
@@ -97,9 +97,9 @@ extension HTTPCacheProxy {
     if expectsContinue {
       try await exchange.outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
     }
-    let feed = BodyFeed()
+    let feed = BodyFeed(length: length)
     let body = HTTPBody(length: length) { try await feed.next() }
-    async let response = respond(to: request, body, exchange, then: { abandon(feed, exchange, channel) })
+    async let response = respond(to: request, body, exchange, from: feed)
     var count = 0
     var isWhole = false
     var fault = ContentFault.cutShort
@@ -116,7 +116,7 @@ extension HTTPCacheProxy {
             fault = .tooMuch
             break reading
           }
-          guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
+          guard await feed.put(Data(bytes.readableBytesView)) else { break reading }
         }
       }
       feed.put(end: isWhole ? .success(()) : .failure(fault))
@@ -126,21 +126,18 @@ extension HTTPCacheProxy {
     return try await response && isWhole
   }
 
-  /// Lets go of a client that has its answer before it has sent everything; it may send nothing more.
-  private func abandon(_ feed: BodyFeed, _ exchange: Exchange, _ channel: any Channel) {
-    feed.abandon()
-    guard !feed.isPut else { return }
-    let outbound = exchange.outbound
-    // An origin that reads by the length may answer a moment before the end is read here.
-    channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
-      if !feed.isPut { outbound.finish() }
-    }
-  }
-
+  /// Answers a request.
+  ///
+  /// `feed`: Whence its content comes. A client that has its answer before it has sent that may send nothing more: it is let go.
+  ///
+  /// - Returns: Whether the connection can carry another one.
   private func respond(
-    to request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ exchange: Exchange, then ended: @Sendable () -> Void = {}
+    to request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ exchange: Exchange, from feed: BodyFeed? = nil
   ) async throws -> Bool {
-    defer { ended() }
+    defer {
+      feed?.abandon()
+      if feed?.isPut == false { exchange.outbound.finish() }
+    }
     let takesInterim = exchange.head.version == .http1_1
     let outbound = exchange.outbound
     let answer: HTTPCacheAnswer
@@ -163,15 +160,15 @@ extension HTTPCacheProxy {
       }
       return false
     }
-    return try await send(answer, exchange)
+    return try await send(answer, exchange, mayStay: !isStopping && feed?.isPut != false)
   }
 
   /// Sends an answer.
   ///
   /// - Returns: Whether the connection can carry another one.
-  private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange) async throws -> Bool {
+  private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange, mayStay: Bool) async throws -> Bool {
     var served = ServedRequest(answer, to: exchange.head)
-    let framed = FramedHead(answer, to: exchange.head, mayStay: !isStopping)
+    let framed = FramedHead(answer, to: exchange.head, mayStay: mayStay)
     let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
     let announced = isChunked ? nil : head.headers["content-length"].first.flatMap { Int($0) }
     defer {

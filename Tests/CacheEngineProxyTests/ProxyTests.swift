@@ -257,6 +257,8 @@ struct ProxyTests: ProxySuite {
       let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
       let answer = try await ask(port, head + "beginning")
       #expect(answer.hasPrefix("HTTP/1.1 403 Forbidden\r\n") && answer.hasSuffix("\r\n\r\nno"))
+      // It cannot ask anything else over that connection, and is told so.
+      #expect(answer.contains("\r\nConnection: close\r\n"))
       #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 403 "))
       #expect(origin.connections.opened == 2)
     }
