@@ -1,6 +1,8 @@
+@testable import CacheCore
 import CacheEngine
 @testable import CacheEngineCashier
 import CacheEngineTesting
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -108,6 +110,38 @@ import Testing
     try await closing.value
     try await holder.value
     #expect(!CashierRegistry.knows(cashier.folder))
+  }
+
+  @Test("a cache is not closed in the middle of a change of its settings, which the next one to open it has")
+  func closingWhileSettingsChange() async throws {
+    var opening = CashierOpening(
+      id: "news", location: .purgeable(in: bench.folder.path), capacity: 8 << 20, clock: bench.clock,
+      observer: bench.observer)
+    let rename = opening.calls.rename
+    let (armed, held, goesOn) = (Calls<Bool>(), Calls<String>(), DispatchSemaphore(value: 0))
+    defer { goesOn.signal() }
+    opening.calls.rename = { folder, old, new in
+      if old.hasSuffix(".new"), armed.count == 1, held.count == 0 {
+        held.append(new)
+        goesOn.wait()
+      }
+      return rename(folder, old, new)
+    }
+    let cashier = try await Cashier.open(opening)
+    armed.append(true)
+    let change = Task { try await cashier.changeSettings { $0.lifespan = .seconds(60) } }
+    try await turns { held.count == 1 }
+    let closed = Calls<Bool>()
+    let closing = Task {
+      try await cashier.close()
+      closed.append(true)
+    }
+    try await turns { closed.count == 1 || cashier.settingsWrites.waitingCount == 1 }
+    #expect(closed.count == 0)
+    goesOn.signal()
+    try await change.value
+    try await closing.value
+    #expect(try await bench.open().settings.lifespan == .seconds(60))
   }
 
   @Test("of caches that many open, use and close at once, none is handed out whose close was asked for before")

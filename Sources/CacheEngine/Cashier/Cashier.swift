@@ -53,7 +53,7 @@ public final class Cashier: Sendable {
   private let state: Mutex<State>
   // A refresh reads and writes, and nobody may write between. The levels cannot know that the two belong together.
   private let writes = WriteGate<String>()
-  private let settingsWrites = WriteGate<String>()
+  let settingsWrites = WriteGate<String>()
 
   init(
     id: String, location: CashierLocation, folder: String, levels: Levels, state: CashierRecord,
@@ -194,13 +194,17 @@ public final class Cashier: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Releases the files, once; one at a time calls this.
-  func shutDown() async {
-    guard state.withLock({ $0.shutDown == nil }) else { return }
-    await levels.onMemoryWarning()
-    let outcome: Result<Void, any Error>
-    do { outcome = .success(try await levels.lower.disk.close()) } catch { outcome = .failure(error) }
-    state.withLock { $0.shutDown = outcome }
+  /// Releases the files, once.
+  ///
+  /// A change of the settings that is under way is waited for: it would take the place of what the next one to open the cache stores.
+  func shutDown() async throws {
+    try await settingsWrites.write("settings") {
+      guard state.withLock({ $0.shutDown == nil }) else { return }
+      await levels.onMemoryWarning()
+      let outcome: Result<Void, any Error>
+      do { outcome = .success(try await levels.lower.disk.close()) } catch { outcome = .failure(error) }
+      state.withLock { $0.shutDown = outcome }
+    }
   }
 
   // MARK: For values of every type

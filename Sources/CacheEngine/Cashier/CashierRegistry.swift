@@ -21,7 +21,7 @@ enum CashierRegistry {
     return try await gate.write(folder) {
       if let cashier = known(folder) {
         guard cashier.isClosed else { return cashier }
-        await cashier.shutDown()
+        try await cashier.shutDown()
       }
       let made = try await make()
       open.withLock { $0[folder] = Slot(cashier: made) }
@@ -32,7 +32,7 @@ enum CashierRegistry {
   /// Closes a cache that is to be given to nobody any more.
   static func close(_ cashier: Cashier) async throws {
     try await gate.write(cashier.folder) {
-      await cashier.shutDown()
+      try await cashier.shutDown()
       open.withLock { if $0[cashier.folder]?.cashier === cashier { $0[cashier.folder] = nil } }
     }
   }
