@@ -48,6 +48,28 @@ import Testing
     #expect(try await cache.get("a") == nil)
   }
 
+  @Test("A removal by condition through transformed keys is also about a key that is only being loaded")
+  func transformedKeys() async throws {
+    let keys = TwoWayTransformationBox<String, String>(
+      transform: { "/\($0)" }, inverseTransform: { String($0.dropFirst()) })
+    let cache = memory.compose(disk).transformKeys(keys)
+    try await cache.set(2, forKey: "ab")
+    try await cache.set(3, forKey: "b")
+    let load = Task { [gate] in
+      try await cache.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value(1)
+      }
+    }
+    await gate.arrivals(1)
+    #expect(try await cache.removeAll(withPrefix: "a") == 2)
+    gate.open()
+    #expect(try await load.value == 1)
+    #expect(try await cache.get("a") == nil)
+    #expect(try await cache.get("ab") == nil)
+    #expect(try await cache.get("b") == 3)
+  }
+
   @Test("While clears go on without end, writes are carried out, and what is read is copied")
   func clearsWithoutEnd() async throws {
     let slow = HookedLevel(base: disk, onClear: { [gate] in try await gate.pass() })

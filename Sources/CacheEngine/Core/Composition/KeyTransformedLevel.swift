@@ -115,41 +115,62 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
     // The last of its rounds meets no new key, so that nothing comes in between. Where new ones come all the time there would
     // be no end: what only the eighth round meets was stored since this began, and counts as stored after it. What fails in a
     // part of the level hinders none of the others, and is told in the end.
-    var verdicts: [Base.Key: Bool] = [:]
+    let findings = Mutex(KeyFindings<Base.Key>())
     var count = 0
     var rounds = 0
     while true {
-      let unknown = Mutex<[Base.Key]>([])
       var failure: (any Error)?
       do {
-        count += try await base.removeAll { [verdicts] key in
-          if let verdict = verdicts[key] { return verdict }
-          // A key with a NaN in it is nobody's: it could not be asked for.
-          guard key == key else { return false }
-          unknown.withLock { $0.append(key) }
-          return false
-        }
+        count += try await base.removeAll { key in findings.withLock { $0.isMeant(key) } }
       } catch let error as CancellationError {
         throw error
       } catch {
         failure = error
       }
-      let keys = unknown.withLock { $0 }
       rounds += 1
-      if keys.isEmpty || rounds == 8 {
+      let keys = findings.withLock { $0.endRound(isLast: rounds == 8) }
+      if keys.isEmpty {
         if let failure { throw failure }
         return count
       }
-      for key in keys where verdicts[key] == nil {
+      for key in keys {
+        let isMeant: Bool
         do {
-          verdicts[key] = condition(try await transformer.inverseTransform(key))
+          isMeant = condition(try await transformer.inverseTransform(key))
         } catch let error as CancellationError {
           throw error
         } catch {
-          verdicts[key] = false
+          isMeant = false
         }
+        findings.withLock { $0.verdicts[key] = isMeant }
       }
     }
+  }
+}
+
+/// Which keys a removal means whose condition is about other keys, as far as these have been turned back.
+private struct KeyFindings<Key: Hashable & Sendable>: Sendable {
+  var verdicts: [Key: Bool] = [:]
+  private var unknown: Set<Key> = []
+  private var isOver = false
+
+  /// Whether a key is meant; one that is met for the first time is not yet.
+  ///
+  /// Whoever was reading or writing while the removal ran asks when it is over. A key that it did not meet is then never turned back:
+  /// it may have been meant, and what was read under it is not to be kept.
+  mutating func isMeant(_ key: Key) -> Bool {
+    if let verdict = verdicts[key] { return verdict }
+    // A key with a NaN in it is nobody's: it could not be asked for.
+    guard key == key else { return false }
+    if !isOver { unknown.insert(key) }
+    return isOver
+  }
+
+  /// The keys that are to be turned back before another round; none if that was the last.
+  mutating func endRound(isLast: Bool) -> Set<Key> {
+    isOver = isLast || unknown.isEmpty
+    defer { unknown = [] }
+    return isOver ? [] : unknown
   }
 }
 
