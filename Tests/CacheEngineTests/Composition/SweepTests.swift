@@ -48,6 +48,26 @@ import Testing
     #expect(try await cache.get("a") == nil)
   }
 
+  @Test(
+    "What was loaded before a removal stays in neither level, though the lower one takes it afterwards",
+    arguments: ["clear", "tagged", "keys"])
+  func overtakenLoad(removal: String) async throws {
+    let slow = HookedLevel(base: disk, onStore: { [gate] _, _ in try await gate.pass() })
+    let cache = memory.compose(slow)
+    let load = Task { try await cache.value(forKey: "a") { _ in .value(1, tags: ["red"]) } }
+    await gate.arrivals(1)
+    switch removal {
+    case "clear": try await cache.clear()
+    case "tagged": try await cache.removeAll(tagged: "red")
+    default: try await cache.removeAll { $0 == "a" }
+    }
+    gate.open()
+    #expect(try await load.value == 1)
+    #expect(memory.peek("a") == nil)
+    #expect(disk.peek("a") == nil)
+    #expect(cache.gate.isIdle)
+  }
+
   @Test("A removal by condition through transformed keys is also about a key that is only being loaded")
   func transformedKeys() async throws {
     let keys = TwoWayTransformationBox<String, String>(

@@ -214,7 +214,13 @@ extension ComposedLevel: LoadingLevel {
     guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
     guard gate.beginBackFill(key, ticket, tags: terms.tags, by: .current) else { return true }
     defer { gate.endBackFill(key, ticket, isNew: true) }
-    try await storeInBoth(value, key, terms, since: ticket.phase)
+    let stored: Result<Void, any Error>
+    do { stored = .success(try await storeInBoth(value, key, terms, since: ticket.phase)) } catch {
+      stored = .failure(error)
+    }
+    // Below it may have come after a sweep, and yet is from before it.
+    if gate.isSwept(key, terms.tags, since: ticket.phase) { try await gate.forget(key, in: lower) }
+    try stored.get()
     return true
   }
 }
