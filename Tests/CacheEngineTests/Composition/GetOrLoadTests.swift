@@ -90,7 +90,7 @@ import Testing
     let gate = Gate()
     let loads = Calls<Int>()
     let callers = (0..<20).map { _ in
-      Task {
+      Task.immediate {
         try await level.value(forKey: ["a", "b", "a"]) { _ in
           loads.append(1)
           try await gate.pass()
@@ -101,11 +101,7 @@ import Testing
     await gate.arrivals(1)
     try await stack.set("written", forKey: "b")
     gate.open()
-    for caller in callers {
-      let values = try await caller.value
-      // Who came when all was there found what is stored.
-      #expect(values == ["0", "1", "2"] || values == ["2", "written", "2"])
-    }
+    for caller in callers { #expect(try await caller.value == ["0", "1", "2"]) }
     #expect(loads.count == 1)
     #expect(try await stack.get("a") == "2")
     #expect(try await stack.get("b") == "written")

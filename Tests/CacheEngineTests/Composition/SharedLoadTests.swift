@@ -283,6 +283,39 @@ import Testing
     _ = try await (old, oldValue, new, newValue)
     #expect(pool.isIdle)
   }
+
+  @Test(
+    "C80 who asks for a value after something was written through a composition joins no load that began before",
+    arguments: ["set", "remove", "clear", "removeAll", "replace"], ["compose", "traced", "keys", "hidden"])
+  func writesKeepFromJoining(write: String, shape: String) async throws {
+    let stack = Memory(capacity: 0).compose(Memory())
+    let level: BasicCache<String, Int> =
+      switch shape {
+      case "traced": stack.traced(by: observer).normalize()
+      case "keys": stack.transformKeys { (key: String) in key }.normalize()
+      case "hidden": stack.normalize().retry().normalize()
+      default: stack.normalize()
+      }
+    let early = Task.immediate { [gate] in
+      try await level.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value(1)
+      }
+    }
+    await gate.arrivals(1)
+    switch write {
+    case "set": try await stack.set(2, forKey: "a")
+    case "remove": try await stack.remove("a")
+    case "clear": try await stack.clear()
+    case "replace": _ = try await stack.replace(2, forKey: "a")
+    default: _ = try await stack.removeAll { $0 == "a" }
+    }
+    let late = Task.immediate { try await level.value(forKey: "a") { _ in .value(3) } }
+    gate.open()
+    #expect(try await early.value == 1)
+    #expect(try await late.value == (write == "set" ? 2 : 3))
+    #expect(stack.gate.isIdle)
+  }
 }
 
 /// A level that knows the answer before it gives it, and never at once.

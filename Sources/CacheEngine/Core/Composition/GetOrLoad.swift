@@ -16,7 +16,7 @@ extension CacheLevel {
   /// ```
   ///
   /// A set, removal or clear through this composition or pool while the value is being loaded wins: the value is returned but
-  /// not stored. With a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by then, and
+  /// not stored, and whoever asks after the write does not join that load. With a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by then, and
   /// that the expired entry has gone. An expired entry stays where it is until a load succeeds.
   ///
   /// An operator whose answers are those of the level inside shares its loads. With a struct of your own that is neither an operator nor an
@@ -42,21 +42,20 @@ extension CacheLevel {
     _ key: Key, _ load: @escaping @Sendable (Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {
     if let value = peek(key) { return value }
-    guard let scope = loadScope else { return try await loadedValue(key, load) }
-    let answer = try await MeetingLoads.shared.answer(
-      for: LoadKey(scope: scope, value: ObjectIdentifier(Value.self), key: key)
-    ) {
-      try await loadedValue(key, load)
+    guard let scope = loadScope else { return try await loadedValue(key, try await noteLoad(key), load) }
+    let shared = LoadKey(scope: scope, value: ObjectIdentifier(Value.self), key: key)
+    let answer = try await MeetingLoads.answer(for: shared) {
+      let ticket = try await noteLoad(key)
+      return try await MeetingLoads.noting(ticket, of: shared) { try await loadedValue(key, ticket, load) }
     }
     guard let value = answer as? Value else { preconditionFailure("a load of a level gives what the level holds") }
     return value
   }
 
   private func loadedValue(
-    _ key: Key, _ load: @Sendable (Entry<Value>?) async throws -> Renewal<Value>
+    _ key: Key, _ ticket: LoadTicket?, _ load: @Sendable (Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {
-    let ticket = try await noteLoad(key)
-    return try await makeValue(
+    try await makeValue(
       key, reading: self, ticket, OperatorRecorder(name: name, observer: CacheLogger.failures, clock: SystemClock()),
       load)
   }
@@ -112,8 +111,38 @@ extension CacheLevel {
 
 /// The loads of all levels but pools, which have their own.
 private enum MeetingLoads {
-  static let shared = SharedLoads<LoadKey, any Sendable>(
+  private static let loads = SharedLoads<LoadKey, any Sendable>(
     recorder: OperatorRecorder(name: "load", observer: nil, clock: SystemClock()))
+  /// Of the loads that can be joined, those whose level orders its writes.
+  private static let tickets = Mutex<[LoadKey: LoadTicket]>([:])
+
+  /// Returns what the load under way gives, unless a write has overtaken it, or one that is begun now.
+  static func answer(
+    for key: LoadKey, load: @escaping @Sendable () async throws -> any Sendable
+  ) async throws -> any Sendable {
+    if let ticket = tickets.withLock({ $0[key] }), ticket.isOvertaken() { detach(key, of: ticket) }
+    return try await loads.answer(for: key, load: load)
+  }
+
+  /// Runs a load that nobody is to join once a write has overtaken it, nor when it has ended, as that is no longer known then.
+  static func noting<Value>(
+    _ ticket: LoadTicket?, of key: LoadKey, _ load: () async throws -> Value
+  ) async throws -> Value {
+    // A key that does not equal itself would never be found again.
+    guard let ticket, key == key else { return try await load() }
+    tickets.withLock { $0[key] = ticket }
+    defer { detach(key, of: ticket) }
+    return try await load()
+  }
+
+  /// Lets whoever comes next begin another load, unless that has happened already.
+  private static func detach(_ key: LoadKey, of ticket: LoadTicket) {
+    tickets.withLock { tickets in
+      guard tickets[key] === ticket else { return }
+      tickets[key] = nil
+      loads.detach(key)
+    }
+  }
 }
 
 /// A key of one level among those of all.
@@ -145,18 +174,22 @@ package final class LoadTicket: LoadMark {
   private let seen: (gate: ObjectIdentifier, ticket: ReadTicket)?
   /// Of a level whose keys are lists: what was seen of each key in turn.
   let parts: [LoadTicket?]
+  /// Whether a write of the key has begun or ended since.
+  let isOvertaken: @Sendable () -> Bool
   private let finish: @Sendable () -> Void
 
   init<Key>(_ gate: WriteGate<Key>, _ key: Key) {
     let ticket = gate.beginRead(key)
     seen = (ObjectIdentifier(gate), ticket)
     parts = []
+    isOvertaken = { gate.isLate(key, ticket) }
     finish = { gate.endRead(key, ticket) }
   }
 
   init(_ parts: [LoadTicket?]) {
     seen = nil
     self.parts = parts
+    isOvertaken = { parts.contains { $0?.isOvertaken() == true } }
     finish = { for part in parts { part?.end() } }
   }
 

@@ -288,6 +288,13 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
       }
   }
 
+  /// Whether nobody should join the read any more: a write of the key has begun or ended since, or a sweep has ended.
+  ///
+  /// The read may have ended.
+  func isLate(_ key: Key, _ ticket: ReadTicket) -> Bool {
+    state.withLock { $0.table.isLate(key, readVersion: ticket.version, since: ticket.phase.moment) }
+  }
+
   // MARK: For tests
 
   /// How many writes wait for their turn.

@@ -285,6 +285,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     return line.occupant == .write || line.version != readVersion || isSwept(since: moment)
   }
 
+  /// Whether a write of this key has begun or ended since the read began, or any removal of many keys has ended.
+  func isLate(_ key: Key, readVersion: UInt64, since moment: UInt64) -> Bool {
+    guard let line = lines[key] else { return true }
+    return line.version != readVersion || sweeps.lastEnd > moment
+  }
+
   @inlinable
   func isSwept(since moment: UInt64) -> Bool { sweeps.isAny(since: moment) }
 
