@@ -1,7 +1,9 @@
 import ExplorerState
 import ExplorerText
 
-/// A screen in memory, for tests: keeps what was shown and plays the person.
+@testable import CacheExplorer
+
+/// A screen in memory: keeps what was shown and plays the person.
 @MainActor
 final class RecordingScreen: Screen {
   private(set) var size: Size
