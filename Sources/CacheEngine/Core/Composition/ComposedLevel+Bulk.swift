@@ -3,8 +3,6 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
   ///
   /// Each key is read as by ``lookup(_:)``, also where something is written meanwhile.
   public func lookup(_ keys: [Key]) async throws -> [BulkAnswer<Key, Value>] {
-    // A pool below shares the reads of each key.
-    guard manner.pool == nil else { return try await answersKeyByKey(for: keys) }
     let distinct = DistinctKeys(keys)
     let began = gate.currentEpoch
     var results = try await upperResults(distinct.keys)
