@@ -67,8 +67,7 @@ extension ConfigurationReader {
       report("“with” of \(fields.owner) needs a step", "write with: [\(example)]", at: node.place)
       return nil
     }
-    let steps = nodes.compactMap { read(&self, $0) }
-    return steps.count == nodes.count ? steps : nil
+    return nodes.compactMap { read(&self, $0) }
   }
 
   static func keyStep(_ reader: inout Self, _ node: Node) -> KeyStep? {
