@@ -198,6 +198,19 @@ import Testing
     #expect(try await memory.allBatch().lookupIncludingExpired([2]).entry?.isStale == false)
   }
 
+  @Test("a list is as old as the oldest of its values, wherever that stands")
+  func oldestPart() async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<Int, String>(clock: clock)
+    let began = clock.now
+    try await memory.set("old", forKey: 1)
+    clock.advance(by: .seconds(8))
+    try await memory.set("new", forKey: 2)
+    for keys in [[1, 2], [2, 1]] {
+      #expect(try await memory.allBatch().lookup(keys).entry?.created == began, "\(keys)")
+    }
+  }
+
   @Test("a list has the validator that all of its values have, and none if they differ or one has none")
   func validators() async throws {
     let memory = MemoryCacheLevel<Int, String>()

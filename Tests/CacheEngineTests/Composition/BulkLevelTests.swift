@@ -27,6 +27,19 @@ import Testing
     await #expect(throws: CacheError.self) { try await table.allBatch().get(["bad"]) }
   }
 
+  @Test("what many values are said to weigh together is no value's weight", arguments: [false, true])
+  func weights(isLoaded: Bool) async throws {
+    guard isLoaded else {
+      try await table.allBatch().store([1, 2], forKey: ["a", "b"], terms: StoreTerms(cost: 1_000))
+      #expect(table.costs == [nil])
+      return
+    }
+    // Of a load that is noted, each part is stored by itself.
+    let lists = memory.compose(Memory()).allBatch()
+    _ = try await lists.value(forKey: ["a", "b"]) { _ in .value([1, 2], cost: 1_000) }
+    #expect(memory.usage.count == 2 && memory.usage.cost < 1_000)
+  }
+
   @Test("a composition asks below once, and only for what is missing above; what comes is copied up")
   func composed() async throws {
     let cache = memory.compose(table.optional())
@@ -117,12 +130,14 @@ final class Table: BulkLevel {
   private struct State {
     var values: [String: Int] = [:]
     var questions: [[String]] = []
+    var costs: [Int?] = []
     var onAnswer: @Sendable () async throws -> Void = {}
   }
 
   private let state = Mutex(State())
 
   var questions: [[String]] { state.withLock { $0.questions } }
+  var costs: [Int?] { state.withLock { $0.costs } }
   var onAnswer: @Sendable () async throws -> Void {
     get { state.withLock { $0.onAnswer } }
     set { state.withLock { $0.onAnswer = newValue } }
@@ -145,6 +160,7 @@ final class Table: BulkLevel {
   func store(_ entries: [(key: String, value: Int)], terms: StoreTerms) async throws {
     state.withLock { state in
       state.questions.append(entries.map(\.key))
+      state.costs.append(terms.cost)
       for (key, value) in entries { state.values[key] = value }
     }
   }

@@ -89,6 +89,9 @@ import Testing
     let memory = MemoryCacheLevel<String, String>()
     try await memory.transformValues(Digits()).store(1_000, forKey: "a", terms: StoreTerms(cost: 99))
     #expect(memory.usage.cost == 4)
+    try await memory.conditionedValueTransformation(ConditionedTwoWayTransformationBox<String, String, Int>(Digits()))
+      .store(1_000, forKey: "a", terms: StoreTerms(cost: 99))
+    #expect(memory.usage.cost == 4)
   }
 
   // MARK: With keys
