@@ -18,6 +18,15 @@ import Testing
     #expect(try await cache.value(forKey: "a") { 3 } == 2)
   }
 
+  @Test("what is loaded is stored also in a level that cannot store on a condition, though its type could")
+  func unsupportedCondition() async throws {
+    let closures = BasicCache<String, Int>(
+      get: { [level] in try await level.get($0) }, set: { [level] in try await level.set($0, forKey: $1) },
+      remove: { [level] in try await level.remove($0) }, clear: { [level] in try await level.clear() })
+    #expect(try await closures.value(forKey: "a") { _ in .value(1) } == 1)
+    #expect(level.stored("a")?.value == 1)
+  }
+
   @Test("however many ask at once, the value is made once")
   func once() async throws {
     let cache = level.pooled(observer: observer)

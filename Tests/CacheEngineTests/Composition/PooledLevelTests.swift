@@ -50,6 +50,18 @@ import Testing
     #expect(Set(level.calls) == [.get("a"), .get("b")])
   }
 
+  @Test("of two compositions over one pool that share a load each keeps what it gave")
+  func sharedByTwo() async throws {
+    let observer = RecordingObserver()
+    let pool = gated { .hit(Entry(1)) }.pooled(observer: observer)
+    let memories = (0..<2).map { _ in MemoryCacheLevel<String, Int>() }
+    let readers = memories.map { memory in Task { try await memory.compose(pool).get("a") } }
+    await observer.event { $0.joinedCallers == 2 }
+    gate.open()
+    for reader in readers { #expect(try await reader.value == 1) }
+    #expect(memories.map { $0.peek("a") } == [1, 1])
+  }
+
   @Test("C73 every caller gets the one error, and it is not kept")
   func sharesError() async throws {
     let level = gated { throw CacheError(.simulated, "down") }

@@ -31,6 +31,27 @@ import Testing
     }
   }
 
+  @Test("who reads after a reload does not join a load from before it")
+  func readsAfter() async throws {
+    let gate = Gate()
+    let asked = Mutex(0)
+    let source = ScriptedLevel<String, Int> { _ in
+      let number = asked.withLock { asked in
+        asked += 1
+        return asked
+      }
+      if number == 1 { try await gate.pass() }
+      return .hit(Entry(number))
+    }
+    let pool = source.pooled()
+    let early = Task { try await pool.get("a") }
+    await gate.arrivals(1)
+    #expect(try await pool.reload("a").entry?.value == 2)
+    #expect(try await pool.get("a") == 3)
+    gate.open()
+    #expect(try await early.value == 1)
+  }
+
   @Test("a reload goes through every operator between the levels")
   func operators() async throws {
     let answer = Mutex(1)
