@@ -76,4 +76,19 @@ import Testing
       clock.advance(by: .seconds(10))
     }
   }
+
+  @Test("no source is shown a processed value either, so that none is taken for the source's own")
+  func sources() async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<String, Int>(keepsExpired: .seconds(100), clock: clock)
+    let lasting = Expiry.after(.seconds(10))
+    let source = BasicFetcher<String, Int>(
+      clock: clock, renewing: { _, old in old == nil ? .value(1, expiry: lasting) : .notModified(expiry: lasting) })
+    let cache = memory.postProcess { $0 + 1 }.compose(source, clock: clock)
+    for _ in 0..<3 {
+      #expect(try await cache.get("a") == 1)
+      #expect(memory.peek("a") == 1)
+      clock.advance(by: .seconds(10))
+    }
+  }
 }

@@ -136,6 +136,23 @@ import Testing
     #expect(source.asked.compactMap(\.self).isEmpty)
   }
 
+  @Test("a value that cannot be turned back for the source is fetched again")
+  func turnsOneWay() async throws {
+    let oneWay = TwoWayTransformationBox<String, String>(
+      transform: { "<\($0)>" }, inverseTransform: { _ in throw CacheError(.simulated, "one way") })
+    let fetcher = source.fetcher(clock)
+    let plain = memory().compose(EmptyLevel<String, String>().compose(fetcher).transformValues(oneWay))
+    let keyed = memory().compose(
+      fetcher.conditionedValueTransformation(ConditionedTwoWayTransformationBox<String, String, String>(oneWay)))
+    for stack in [plain.normalize(), keyed.normalize()] {
+      for _ in 0..<2 {
+        #expect(try await stack.get("a") == "<a1>")
+        clock.advance(by: .seconds(10))
+      }
+    }
+    #expect(source.asked == [nil, nil, nil, nil])
+  }
+
   @Test("while the source fails the expired value stays, is served if that is wanted, and is asked about afterwards")
   func failure() async throws {
     let stack = memory().staleIfError(source.fetcher(clock).pooled(), for: .seconds(50), observer: nil, clock: clock)
