@@ -56,6 +56,11 @@ import Testing
     let deadlines = try await memory.contents().reduce(into: [:]) { $0[$1.key] = $1.deadline }
     #expect(deadlines["soon"] == clock.now.advanced(by: .seconds(3)))
     #expect(deadlines["late"] == clock.now.advanced(by: .seconds(10)))
+    // So does one inside another.
+    let inside = MemoryCacheLevel<String, Int>(clock: clock)
+    let nested = inside.expiring(after: .seconds(5), clock: clock).expiring(after: .seconds(10), clock: clock)
+    _ = try await nested.compose(below).get("late")
+    #expect(try await inside.lookup("late").entry?.deadline == clock.now.advanced(by: .seconds(5)))
   }
 
   @Test("a maximum age holds when entries are read, also for those stored before")

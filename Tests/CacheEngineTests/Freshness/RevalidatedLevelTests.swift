@@ -84,11 +84,14 @@ import Testing
     #expect(try await cache.get("a") == 3)
   }
 
-  @Test("a refresh that is refused is not tried again at once either")
-  func refusedRefresh() async throws {
+  @Test(
+    "a refresh that is refused, or gets something in the value's place, is not tried again at once either",
+    arguments: [false, true])
+  func refusedRefresh(isReplaced: Bool) async throws {
     let isOpen = Mutex(true)
-    let cache = memory().staleWhileRevalidate(
-      source.level.conditioned { _ in isOpen.withLock { $0 } }, for: .seconds(30), observer: observer, clock: clock)
+    let refusing = source.level.conditioned { _ in isOpen.withLock { $0 } }
+    let below = isReplaced ? refusing.fallback { _, _ in 0 }.normalize() : refusing.normalize()
+    let cache = memory().staleWhileRevalidate(below, for: .seconds(30), observer: observer, clock: clock)
     _ = try await cache.get("a")
     clock.advance(by: .seconds(10))
     isOpen.withLock { $0 = false }
