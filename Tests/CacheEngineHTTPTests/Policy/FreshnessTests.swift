@@ -178,7 +178,7 @@ struct FreshnessTests {
       ("max-age=10, stale-if-error=5, must-revalidate", "x", 11, .serverError, false),
       ("max-age=10, must-revalidate", "x", 11, .unreachable, false), ("s-maxage=10", "x", 11, .unreachable, false),
       ("max-age=10, no-cache", "x", 1, .unreachable, false), ("max-age=10", "no-cache", 11, .unreachable, false),
-      ("max-age=10", "max-age=5", 11, .unreachable, false),
+      ("max-age=10", "max-age=5", 11, .unreachable, false), ("max-age=10", "min-fresh=1", 11, .unreachable, false),
     ] as [(String, String, Int, HTTPCachePolicy.Failure, Bool)])
   func standsIn(_ control: String, _ wanted: String, _ after: Int, _ failure: HTTPCachePolicy.Failure, _ may: Bool) {
     let request = get("Cache-Control: \(wanted)")
