@@ -61,6 +61,16 @@ struct ConfigurationLintsTests {
         "levels:\n  - expiry: { after: 1m, level: memory }\n  - disk: { directory: d, expiry: 5m }", []
       ),
       (
+        "levels:\n  - expiry: { after: 1m, level: { expiry: { after: 9m, level: memory } } }\n"
+          + "  - disk: { directory: d, expiry: 5m }",
+        []
+      ),
+      (
+        "levels:\n  - memory\n  - lanes: { when: { prefix: a }, then: empty, else: empty }\n"
+          + "  - disk: { directory: d, expiry: 5m }",
+        ["2:5 memory keeps values longer than disk below it"]
+      ),
+      (
         "levels:\n  - lanes: { when: { prefix: a }, then: { pooled: origin }, else: memory }\n  - disk: { directory: d }",
         []
       ),
@@ -74,6 +84,11 @@ struct ConfigurationLintsTests {
         [
           "4:15 no key that meets “prefix img:” above meets “prefix usr:”: what conditioned holds is never asked"
         ]
+      ),
+      (
+        "levels:\n  - lanes:\n      when: { prefix: a }\n      then: memory\n"
+          + "      else: { conditioned: { when: { prefix: ab }, level: memory } }",
+        ["5:15 no key that meets “not prefix a” above meets “prefix ab”: what conditioned holds is never asked"]
       ),
       (
         "levels:\n  - conditioned:\n      when: { prefix: \"img:\" }\n"
@@ -106,8 +121,8 @@ struct ConfigurationLintsTests {
       ),
       ("levels:\n  - timeout: { after: 21ms, level: { pooled: { origin: { latency: 20ms..1s } } } }", []),
       (
-        "levels:\n  - timeout: { after: 1s, level: { retry: { delay: 2s, level: { pooled: origin } } } }",
-        ["2:5 timeout ends after 1s, before retry tries again"]
+        "levels:\n  - timeout: { after: 2s, level: { retry: { delay: 2s, level: { pooled: origin } } } }",
+        ["2:5 timeout ends after 2s, before retry tries again"]
       ),
       (
         "levels:\n  - transformValues: { with: [base64, gzip], level: memory }",
@@ -133,6 +148,7 @@ struct ConfigurationLintsTests {
           + "      from: { pooled: origin }",
         []
       ),
+      ("levels:\n  - stale: { ifError: 10m, level: memory, from: { pooled: origin } }", []),
       (
         "levels:\n  - stale: { refreshAhead: 5s, level: { memory: { expiry: 5s } }, from: { pooled: origin } }",
         ["2:5 stale refreshes 5s ahead, and memory keeps values for 5s: every read refreshes"]

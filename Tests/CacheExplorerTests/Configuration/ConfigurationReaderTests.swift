@@ -385,6 +385,10 @@ private let badConfigurations = [
     "levels:\n  - disk: { directory: \"\" }",
     ":2:24: error: “directory” of disk: that is no path; write directory: ./cache"),
   BadConfiguration(
+    "levels:\n  - disk: { directory: ~/cache }",
+    ":2:24: error: “directory” of disk: only a shell reads “~” as your home; write the path in full, or ./~/cache if you "
+      + "mean it"),
+  BadConfiguration(
     "levels:\n  - disk: { directory: d, capacity: 4 KiB }",
     ":2:37: error: “capacity” of disk: 4 KiB is too little for a disk; give at least 1 MiB"),
   BadConfiguration(
@@ -426,6 +430,9 @@ private let badConfigurations = [
       + "did you mean “warning”?"),
   BadConfiguration(
     "levels: [memory]\nworkload: zipd", ":2:11: error: there is no workload “zipd”; did you mean “zipf”?"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: { name: scan, file: ./x }",
+    ":2:25: error: the workload scan reads no file; write name: trace, or leave “file” out"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, rate: nan }",
     ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 100, or max"),

@@ -52,7 +52,8 @@ struct KeyConditionTests {
     arguments: [
       (.prefix("img:"), .prefix("user:")), (.equals("a"), .prefix("b")), (.prefix("abc"), .length(0...2)),
       (.not(.prefix("a")), .prefix("ab")), (.suffix(".png"), .suffix(".txt")),
-      (.any([.prefix("a"), .prefix("b")]), .prefix("c")),
+      (.any([.prefix("a"), .prefix("b")]), .prefix("c")), (.not(.length(0...5)), .length(1...2)),
+      (.not(.all([.prefix("a"), .suffix("c")])), .all([.prefix("ab"), .suffix("c")])),
     ] as [(KeyCondition, KeyCondition)])
   func seen(left: KeyCondition, right: KeyCondition) {
     #expect(left.excludes(right))

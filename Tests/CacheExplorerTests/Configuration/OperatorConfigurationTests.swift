@@ -55,6 +55,9 @@ struct OperatorConfigurationTests {
     ),
     ("retry: { level: origin }", .retry(RetrySpecification())),
     (
+      "retry: { delay: 10s, level: origin }", .retry(RetrySpecification(delay: .seconds(10), maximum: .seconds(10)))
+    ),
+    (
       "breaker: { failures: 2, reset: 1m, level: origin }",
       .breaker(BreakerSpecification(failures: 2, reset: .seconds(60)))
     ),
