@@ -36,6 +36,16 @@ import Testing
     #expect(try await cache.lookup("a").missReason == .absent)
   }
 
+  @Test("a reload that finds a value forgets the miss")
+  func reloads() async throws {
+    let cache = cache
+    #expect(try await cache.get("a") == nil)
+    try await level.set(1, forKey: "a")
+    #expect(try await cache.lookup("a").missReason == .remembered)
+    #expect(try await cache.reload("a").entry?.value == 1)
+    #expect(try await cache.get("a") == 1)
+  }
+
   @Test("a value that is set while a read travels is not hidden by the read's miss")
   func setWhileReading() async throws {
     let gate = Gate()
