@@ -98,6 +98,8 @@ import Testing
     #expect(try await cache.get("a") == 1)
     await refreshed()
     for _ in 0..<100 { #expect(try await cache.get("a") == 1) }
+    // One that has not told yet that it began is under way.
+    #expect(cache.refreshCount == 0)
     #expect(observer.events.count { if case .operated(.refreshBegan) = $0.kind { true } else { false } } == 1)
   }
 
