@@ -178,6 +178,31 @@ extension HostileShareTests {
     try await other.close()
   }
 
+  @Test("P15 a question that ends the connection each time is asked so many times, and then counts as unanswered")
+  func endsWhenAsked() async throws {
+    let asked = Mutex(0)
+    let fake = try FakeOwner(folder.path) { socket, frame in
+      if frame.kind == StoreRequest.hello { return socket.send(try StoreHello.welcome(instance: 5)) }
+      var (origin, sent): (UInt64, Int64) = (0, 0)
+      if case .expect = try StoreRequest(frame.kind, try frame.load(limit: 0), origin: &origin, sent: &sent) {
+        return socket.send(try StoreReply.count(0).frame(number: frame.number))
+      }
+      asked.withLock { $0 += 1 }
+      throw ProtocolViolation()
+    }
+    let level = try open()
+    #expect(try await level.lookup("a").missReason == .unanswered)
+    #expect(asked.withLock { $0 } == CommonStore.mostEnds)
+    let error = await #expect(throws: CacheError.self) { try await level.set(Data([1]), forKey: "a") }
+    #expect(error?.code == .timedOut)
+    #expect(asked.withLock { $0 } == 2 * CommonStore.mostEnds)
+    fake.end()
+    try await turns { level.owner == .thisProcess }
+    try await level.set(Data([2]), forKey: "a")
+    #expect(try await level.get("a") == Data([2]))
+    try await level.close()
+  }
+
   @Test("P15 a socket that somebody has removed is made anew, for those who come")
   func removedSocket() async throws {
     let owner = try open(silence: .milliseconds(10))

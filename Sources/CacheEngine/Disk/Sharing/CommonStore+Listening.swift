@@ -29,7 +29,7 @@ extension CommonStore {
     return socket
   }
 
-  /// Listens to the owner until it is gone; `false` if it never let this process in, or not within the limit.
+  /// Listens to the owner until it is gone; `false` if it never let this process in, or was gone again within the limit.
   ///
   /// - Throws: ``CacheError`` if it says why.
   func listen(to socket: FrameSocket) throws -> Bool {
@@ -61,19 +61,9 @@ extension CommonStore {
     // What this owner answered must not be taken for the next one's answer.
     socket.endReceiving()
     isDeaf()
-    state.withLock { state in
-      state.role = .seeking
-      state.pingedAt = nil
-      // What has no answer is asked again, in the order in which it was asked.
-      let numbers = state.calls.keys.sorted()
-      for number in numbers where state.calls[number]?.isSent == true {
-        state.calls[number]?.isSent = false
-      }
-      (state.unsent, state.sent) = (numbers, 0)
-      if !numbers.isEmpty, isWelcome { state.waitingSince = now }
-    }
+    for call in state.withLock({ $0.loseOwner(isWelcome ? now : nil) }) { call.tell(.silence) }
     if let refusal { throw refusal }
-    return isWelcome
+    return isWelcome && now - came > limit
   }
 
   /// How long to wait for a sign of the owner, in milliseconds; for ever if nobody waits for one.
@@ -161,6 +151,23 @@ extension CommonStore.State {
     case ping(FrameSocket)
     case give([CommonStore.Call])
     case nothing
+  }
+
+  /// Notes that the owner is gone: what has no answer is asked again, in the order in which it was asked.
+  ///
+  /// - Parameter moment: Now, if that owner had let this process in.
+  /// - Returns: What is not asked again.
+  mutating func loseOwner(_ moment: Int64?) -> [CommonStore.Call] {
+    (role, pingedAt) = (.seeking, nil)
+    for (number, call) in calls where call.isSent {
+      calls[number]?.isSent = false
+      calls[number]?.ends += 1
+    }
+    let given = calls.filter { $0.value.ends >= CommonStore.mostEnds }
+    for number in given.keys { calls[number] = nil }
+    (unsent, sent) = (calls.keys.sorted(), 0)
+    if calls.isEmpty { waitingSince = nil } else { waitingSince = moment ?? waitingSince }
+    return Array(given.values)
   }
 
   /// What to do about an owner of which nothing is heard.

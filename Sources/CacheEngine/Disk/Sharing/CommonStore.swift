@@ -46,6 +46,8 @@ final class CommonStore: StoreElsewhere {
     var isSent = false
     /// The owner that it was sent to last; 0 if it never was.
     var sentTo: UInt64 = 0
+    /// How many connections have ended without answering it.
+    var ends = 0
     /// Another owner than the one that it is sent to may have carried it out.
     var isAgain = false
     var tell: @Sendable (Outcome) -> Void
@@ -87,6 +89,9 @@ final class CommonStore: StoreElsewhere {
   ///
   /// Each may have a descriptor, for a long value that is sent or comes, and others of this process need some as well.
   static let mostSent = min(2_048, max(16, Int(cstore_descriptor_limit()) / 4))
+
+  /// A question that so many connections have ended without answering may be why they did, and is not asked again.
+  static let mostEnds = 8
 
   let settings: Settings
   let limit: Int64
