@@ -54,6 +54,8 @@ final class RedisConnection: Sendable {
   private let use: Use
   private let clock = SystemClock()
   let began = SystemClock().now
+  /// Whether a call was answered on it.
+  let hasServed = Atomic(false)
   private let state: Mutex<State>
   private let mode = Mutex(false)
   private let onPush: @Sendable ([RESPValue]) -> Void

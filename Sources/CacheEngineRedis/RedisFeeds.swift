@@ -23,6 +23,8 @@ final class RedisFeeds: Sendable {
     var tracked: Set<[UInt8]> = []
     /// Those who know that they hear.
     var told: Set<Int> = []
+    /// How many connections in a row have ended when the server was asked to tell in a way.
+    var ends: [RedisSettings.Invalidations: Int] = [:]
     /// What is not yet told, in the order in which it was decided.
     var decided: [Decision] = []
     var isTelling = false
@@ -32,6 +34,8 @@ final class RedisFeeds: Sendable {
       return isTelling ? decided.removeFirst() : nil
     }
   }
+
+  private static let mostEnds = 3
 
   private let names: RedisNames
   private let state = Mutex(State())
@@ -103,6 +107,28 @@ final class RedisFeeds: Sendable {
       return Array(new.values)
     }
   }
+
+  /// Has the server asked to tell in a way; not any more where several connections in a row have ended of that.
+  func ask(
+    by way: RedisSettings.Invalidations, on connection: RedisConnection, _ body: () async throws -> Void
+  ) async throws {
+    guard state.withLock({ $0.ends[way, default: 0] }) < Self.mostEnds else {
+      throw CacheError(
+        .refusedByServer,
+        "at \(connection.settings.address) \(Self.mostEnds) connections in a row ended when the server was asked to report changes (\(way)); a proxy in front of it may not support that",
+        level: connection.settings.name)
+    }
+    do { try await body() } catch {
+      if connection.end != nil, (error as? CacheError)?.code != .refusedByServer {
+        state.withLock { $0.ends[way, default: 0] += 1 }
+      }
+      throw error
+    }
+    state.withLock { $0.ends[way] = nil }
+  }
+
+  /// The server may do by now what it did not.
+  func forgetEnds() { state.withLock { $0.ends = [:] } }
 
   /// A connection has ended.
   func lose(_ connection: RedisConnection, lastHeard: CacheInstant) {

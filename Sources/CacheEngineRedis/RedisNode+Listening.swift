@@ -34,7 +34,9 @@ extension RedisNode {
             do {
               let widened = feeds.widened(by: missing)
               let asked = (widened ?? missing).map(names.written)
-              try await connection.track(asked, settings, isOld: isOld, isAnew: widened != nil)
+              try await feeds.ask(by: .tracking, on: connection) {
+                try await connection.track(asked, settings, isOld: isOld, isAnew: widened != nil)
+              }
               // What was changed just before that is told to nobody.
               if widened != nil { feeds.tellEverything(.overflow) }
             } catch let refusal as CacheError
@@ -42,9 +44,13 @@ extension RedisNode {
             {
               // Those who hear already would not know that they hear nothing while this changes.
               guard !feeds.isTold(on: connection) else { throw refusal }
-              ear = try await RedisConnection.ear(of: connection, settings, feeds, instance)
-              missing = ear.map { feeds.missing(on: $0) } ?? []
-              do { try await ear?.subscribe(missing, settings) } catch {
+              do {
+                try await feeds.ask(by: .channel, on: connection) {
+                  ear = try await RedisConnection.ear(of: connection, settings, feeds, instance)
+                  missing = ear.map { feeds.missing(on: $0) } ?? []
+                  try await ear?.subscribe(missing, settings)
+                }
+              } catch {
                 ear?.close(.init(.closed, "nothing is listened to", level: settings.name))
                 ear = nil
                 throw Self.deaf(refusal, error)

@@ -26,6 +26,7 @@ final class RedisNode: Sendable {
 
   struct State {
     var phase = Phase.idle
+    /// How many attempts have failed, and connections been lost, since one proved useful.
     var failures = 0
     /// It has carried out a write.
     var wasPrimary = false
@@ -200,6 +201,7 @@ final class RedisNode: Sendable {
     let connection = try await connection()
     if connection.isCluster, case .alone = role { throw IsCluster() }
     var replies = try await connection.ask((isAsking ? [[Array("ASKING".utf8)]] : []) + commands)
+    connection.hasServed.store(true, ordering: .relaxed)
     if isAsking { try check(replies.removeFirst()) }
     for case .error(let text) in replies where text.contains("READONLY") { leaveReplica(connection, text) }
     for reply in replies { try check(reply) }
@@ -332,7 +334,6 @@ final class RedisNode: Sendable {
       state.hasGreeted = true
       state.isOld = isOld
       state.channels = [:]
-      state.failures = 0
       defer { state.waiting = [:] }
       return Array(state.waiting.values)
     }
@@ -347,8 +348,11 @@ final class RedisNode: Sendable {
   }
 
   private func lost(_ connection: RedisConnection, _ error: CacheError) {
+    let hasLasted = connection.began.duration(to: clock.now) >= settings.pauses.upperBound
+    if hasLasted { feeds.forgetEnds() }
     let (isOurs, ear) = state.withLock { state -> (Bool, RedisConnection?) in
       guard case .ready(let current) = state.phase, current === connection else { return (false, nil) }
+      if hasLasted || connection.hasServed.load(ordering: .relaxed) { state.failures = 0 }
       state.hearsBy = nil
       return (true, state.ear.take())
     }

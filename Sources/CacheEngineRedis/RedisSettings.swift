@@ -121,7 +121,8 @@ public struct RedisSettings: Sendable {
   public var largestReply = 512 << 20
   /// How many commands may wait for their replies.
   public var mostWaiting = 100_000
-  /// The pause between attempts to connect: it grows from the lower to the upper bound, with some randomness.
+  /// The pause between attempts to connect: it grows from the lower to the upper bound, with some randomness, until a call is
+  /// answered or a connection has lasted as long as the upper bound.
   public var pauses = Duration.milliseconds(20)...Duration.seconds(5)
 
   /// Creates settings.

@@ -2,7 +2,7 @@ import CacheEngineShared
 
 #if Redis
 import CacheEngine
-import CacheEngineRedis
+@testable import CacheEngineRedis
 import CacheEngineTesting
 import Synchronization
 import TestRedis
@@ -248,6 +248,70 @@ import Testing
     #expect(try await store.read([[1]]) == [Array("v".utf8)])
     #expect(server.connectionCount == 1)
     feed.end()
+  }
+
+  @Test("a server that hangs up as soon as it has greeted is connected to less and less often, until it answers a call")
+  func hangsUp() async throws {
+    let server = try await HostileServer { _, command in
+      command[0] == "HELLO" ? .say("") : command.last == "good" ? .say(Self.value("v")) : .close
+    }
+    var settings = server.store().settings
+    // No connection of this test lasts as long as that.
+    settings.pauses = .milliseconds(1)...Duration.seconds(1_000)
+    let node = RedisNode(settings, instance: [1], role: .member)
+    func failures(_ name: String) async -> Int {
+      _ = await Self.code { try await node.read([Array(name.utf8)]) }
+      return node.state.withLock { $0.failures }
+    }
+    try await turns { await failures("bad") == 5 }
+    try await turns { await Self.code { try await node.read([Array("good".utf8)]) } == nil }
+    #expect(await failures("bad") == 1)
+    node.close()
+  }
+
+  @Test(
+    "what ends the connection each time that it is asked to report changes is not asked any more",
+    arguments: [RedisSettings.Invalidations.tracking, .channel, .automatic])
+  func endsWhenAskedToTell(invalidations: RedisSettings.Invalidations) async throws {
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "MGET": .say(Self.value("v"))
+      default: .close
+      }
+    }
+    let store = server.store {
+      $0.invalidations = invalidations
+      $0.pauses = .milliseconds(1)...Duration.seconds(1_000)
+    }
+    let feed = store.changes(of: [Array("photos:r:".utf8)])
+    try await turns { store.listeningError?.message.contains("3 connections in a row") == true }
+    #expect(store.hearsBy == nil)
+    // The listener would have ended the connection by now.
+    for _ in 0..<100 { #expect(try await store.read([[1]]) == [Array("v".utf8)]) }
+    let asked = server.commands.filter { ["CLIENT", "SUBSCRIBE"].contains($0[0]) }.map { $0[0] }
+    let tracking = Array(repeating: "CLIENT", count: 3)
+    let channel = Array(repeating: "SUBSCRIBE", count: 3)
+    #expect(asked == (invalidations == .tracking ? tracking : invalidations == .channel ? channel : tracking + channel))
+    feed.end()
+  }
+
+  @Test("a proxy that hangs up when it is asked to track leaves the channel to be listened to")
+  func endsWhenAskedToTrack() async throws {
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "CLIENT": .close
+      case "SUBSCRIBE": .say(">3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n")
+      default: .say(Self.value("v"))
+      }
+    }
+    let store = server.store { $0.pauses = .milliseconds(1)...Duration.seconds(1_000) }
+    var feed = store.changes(of: [Array("photos:r:".utf8)]).makeAsyncIterator()
+    #expect(await feed.next() == .everything(.connected))
+    try await turns { store.hearsBy == .channel }
+    #expect(try await store.read([[1]]) == [Array("v".utf8)])
+    #expect(server.commands.count { $0[0] == "CLIENT" } == 3)
   }
 
   @Test("silence is broken by a sign of life, and a link that stays silent is cut")
