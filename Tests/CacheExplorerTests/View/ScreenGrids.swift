@@ -882,7 +882,7 @@ enum ScreenGrids {
     │ Book(id: "dune", title: "Dune\e[2J")                                         │
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
-     ✕ there are no models here; “cache-explorer demo models” has some
+     : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "reload": #"""
