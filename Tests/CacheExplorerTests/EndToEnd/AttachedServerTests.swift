@@ -177,7 +177,7 @@ struct AttachedServerTests {
     }
     let nobody = try await attach("redis://127.0.0.1:1")
     #expect(nobody.status == 5)
-    #expect(nobody.errors.hasPrefix("error: redis://127.0.0.1:1 cannot be reached; start redis-server there"))
+    #expect(nobody.errors.hasPrefix("error: redis://127.0.0.1:1 cannot be reached; check that the server runs and"))
     let redis = try await TestRedis("--requirepass", "right", "--port", "0")
     // A socket's address has no password.
     let locked = try await attach("redis+unix://\(redis.socket)")

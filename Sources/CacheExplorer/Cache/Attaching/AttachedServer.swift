@@ -31,15 +31,10 @@ package enum AttachedServer {
       try await server.look()
       try await server.lookAtKeys()
     } catch let error as CacheError {
-      let remedy: String? =
-        switch error.code {
-        case .unreachable: "start redis-server there, or name another address"
-        case .timedOut: "is it a Redis server?"
-        default: nil
-        }
       // A failed connection and a refusal say where themselves.
       let place = error.message.contains(server.address) ? "" : "\(server.address): "
-      throw CacheError(error.code, "\(place)\(error.message)\(remedy.map { "; \($0)" } ?? "")")
+      let question = error.code == .timedOut ? "; is it a Redis server?" : ""
+      throw CacheError(error.code, "\(place)\(error.message)\(question)")
     }
     let figures = RecentFigures()
     let clock = SystemClock()
