@@ -16,12 +16,12 @@ struct ProgramFailure: Error, CustomStringConvertible {
     self.description = description
   }
 
-  /// A trace that asks for nothing.
+  /// A trace, by its name, that asks for nothing.
   static func noRequest(in trace: String, hasOthers: Bool = false) -> ProgramFailure {
     let lack =
       hasOthers
       ? "none of its requests is a read; give a trace with reads, or name its format"
       : "there is no request in it; write a key on each line"
-    return ProgramFailure(.usage, "\(StandardStreams.name(of: trace)): error: \(lack)")
+    return ProgramFailure(.usage, "\(trace): error: \(lack)")
   }
 }

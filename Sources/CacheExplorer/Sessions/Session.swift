@@ -89,7 +89,9 @@ enum Session {
     if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
     // What is expected of no requests proves nothing, whether it holds or fails.
-    guard report.requests > 0 else { throw ProgramFailure.noRequest(in: trace, hasOthers: workload.skipped > 0) }
+    guard report.requests > 0 else {
+      throw ProgramFailure.noRequest(in: StandardStreams.name(of: trace), hasOthers: workload.skipped > 0)
+    }
     try judge(failed: ending.failed, of: ending.expectations)
   }
 
