@@ -165,6 +165,22 @@ import Testing
     #expect(try RequestTrace(contentsOf: try file(raw + raw)).distinct == 1)
   }
 
+  @Test("The JSON lines of a proxy give the size of the last whole answer")
+  func jsonOfServer() throws {
+    let lines = [
+      #"{"path":"/a","method":"GET","status":200,"bytes":9,"whole":true}"#,
+      #"{"path":"/a","method":"GET","status":304,"bytes":0,"whole":true}"#,
+      #"{"path":"/a","method":"GET","status":"206","bytes":2}"#,
+      #"{"path":"/a","method":"HEAD","status":200,"bytes":0,"whole":true}"#,
+      #"{"path":"/a","method":"GET","status":200,"bytes":4,"whole":false}"#,
+      #"{"path":"/a","method":"GET","status":499,"bytes":0,"whole":false}"#,
+      #"{"path":"-","method":"-","status":400,"bytes":0,"whole":true}"#,
+    ]
+    let trace = try read(lines.joined(separator: "\n"))
+    #expect(trace.sizes == [9, 9, 9, 9, 9, 9])
+    #expect(trace.skipped == 1)
+  }
+
   @Test("JSON numbers of 64 bits are keys of their own, and sizes")
   func largeNumbers() throws {
     let text = """

@@ -12,7 +12,8 @@ public enum TraceFormat: String, Sendable, CaseIterable {
   /// a status of 2xx or 3xx, except 206 and 304, or of 404 or 410.
   case log
   /// A JSON object on each line, with `key`, `url`, `uri`, `path`, `target` or `request_uri`, and if there is one, `size`,
-  /// `bytes`, `body_bytes_sent` or `bytes_sent`, and `method`, `op` or `request_method`. With a `status`, the size is one as in a log.
+  /// `bytes`, `body_bytes_sent` or `bytes_sent`, and `method`, `op` or `request_method`. With a `status`, the size is one as in a log;
+  /// with a `whole` that is false, it is none.
   case json
   /// Columns with commas between them and their names in the first line: libCacheSim's CSV
   /// (<https://github.com/1a1a11a/libCacheSim>) and Meta's traces (<https://cachelib.org>). Without names, the columns are time, key,

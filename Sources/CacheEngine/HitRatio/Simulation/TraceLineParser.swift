@@ -190,7 +190,7 @@ struct TraceLineParser {
       throw Problem(
         message: "has “\(size ?? "")” for a size", remedy: "write bytes as a number from 0, or leave it out")
     }
-    let isWhole = method != "HEAD" && Self.isWhole(Array((object.status ?? "").utf8)[...])
+    let isWhole = object.isWhole && method != "HEAD" && Self.isWhole(Array((object.status ?? "").utf8)[...])
     return TraceEntry(key: key, size: isWhole ? size : nil, time: object.time.flatMap(Self.time))
   }
 
