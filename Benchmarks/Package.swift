@@ -16,6 +16,8 @@ let package = Package(
     .package(name: "CacheEngine", path: "..", traits: ["Combine", "Redis"]),
     // What the bridge is measured with where there is no Combine.
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    // The floor of what is built on it.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
   ],
   targets: [
     // What a cache is measured against: the least that could be done, in a module of its own as the engine is.
@@ -57,6 +59,7 @@ let package = Package(
         "CFloor", .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineRedis", package: "CacheEngine"),
         .product(name: "CacheEngineShared", package: "CacheEngine"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: settings),
     // Instructions an operation, which do not depend on what else the machine does. Only callgrind can run it.

@@ -3,6 +3,7 @@ import CacheEngine
 import CacheEngineRedis
 import CacheEngineShared
 import Foundation
+import NIOCore
 
 /// Measures the client of Redis beside one in C, redis-benchmark and memcached, and memory that hears of changes beside memory
 /// that does not.
@@ -27,7 +28,8 @@ struct RedisBenchmarks {
     let shared = try Shared(redis, namespace: "bench", valueCoding: .data)
     for key in keys { try await shared.set(value, forKey: key) }
 
-    try await Task.detached { try await one(redis, shared, connection) }.value
+    let socket = server.socket
+    try await Task.detached { try await one(redis, shared, connection, socket) }.value
     try await Task.detached { try await many(redis, shared) }.value
     try peers(server)
     try await Task.detached { try await above(redis) }.value
@@ -35,11 +37,15 @@ struct RedisBenchmarks {
   }
 
   /// One task, one question at a time.
-  private static func one(_ redis: RedisStore, _ shared: Shared, _ connection: Int32) async throws {
+  private static func one(
+    _ redis: RedisStore, _ shared: Shared, _ connection: Int32, _ socket: String
+  ) async throws {
+    let (channel, reader) = try await BareChannel.connect(socket)
     let requests = keys.map { Array("*2\r\n$4\r\nMGET\r\n$\($0.utf8.count)\r\n\($0)\r\n".utf8) }
     let answer = "*1\r\n$1024\r\n".utf8.count + 1_024 + 2
     var rows: [(String, [Double])] = [
-      ("a client in C that blocks", []), ("RedisStore.read", []), ("SharedCacheLevel.get", []),
+      ("a client in C that blocks", []), ("a bare channel of swift-nio", []), ("RedisStore.read", []),
+      ("SharedCacheLevel.get", []),
     ]
     for round in 0...rounds {
       let began = ContinuousClock.now
@@ -48,19 +54,23 @@ struct RedisBenchmarks {
       }
       let samples = [
         began.duration(to: .now) / .nanoseconds(4 * keys.count),
-        try await nanoseconds(2) { _ = try await redis.read([Array($0.utf8)]) },
-        try await nanoseconds(2) { _ = try await shared.get($0) },
+        try await nanoseconds(2, requests) { await reader.ask($0, on: channel, answer) },
+        try await nanoseconds(2, keys) { _ = try await redis.read([Array($0.utf8)]) },
+        try await nanoseconds(2, keys) { _ = try await shared.get($0) },
       ]
       if round > 0 { for (place, sample) in samples.enumerated() { rows[place].1.append(sample) } }
     }
+    try await channel.close()
     report("a GET of 1 KiB, one at a time, over a Unix socket", "us", rows.map { ($0.0, $0.1.map { $0 / 1_000 }) })
   }
 
-  /// Nanoseconds a call, each key so many times.
-  private static func nanoseconds(_ times: Int, _ call: (String) async throws -> Void) async throws -> Double {
+  /// Nanoseconds a call, each key or what is made of it so many times.
+  private static func nanoseconds<Item>(
+    _ times: Int, _ items: [Item], _ call: (Item) async throws -> Void
+  ) async throws -> Double {
     let began = ContinuousClock.now
-    for _ in 0..<times { for key in keys { try await call(key) } }
-    return began.duration(to: .now) / .nanoseconds(times * keys.count)
+    for _ in 0..<times { for item in items { try await call(item) } }
+    return began.duration(to: .now) / .nanoseconds(times * items.count)
   }
 
   /// 64 tasks on one connection.
@@ -119,11 +129,11 @@ struct RedisBenchmarks {
       let samples: [Double]
       // Neither always comes after the other.
       if round.isMultiple(of: 2) {
-        let first = try await nanoseconds(200) { _ = try await deaf.get($0) }
-        samples = [first, try await nanoseconds(200) { _ = try await hears.get($0) }]
+        let first = try await nanoseconds(200, keys) { _ = try await deaf.get($0) }
+        samples = [first, try await nanoseconds(200, keys) { _ = try await hears.get($0) }]
       } else {
-        let first = try await nanoseconds(200) { _ = try await hears.get($0) }
-        samples = [try await nanoseconds(200) { _ = try await deaf.get($0) }, first]
+        let first = try await nanoseconds(200, keys) { _ = try await hears.get($0) }
+        samples = [try await nanoseconds(200, keys) { _ = try await deaf.get($0) }, first]
       }
       if round > 0 { for (place, sample) in samples.enumerated() { rows[place].1.append(sample) } }
     }
