@@ -32,39 +32,44 @@ final class ContentFiles: Sendable {
   static let fileSize = 4 << 20
   static let fileCount = 8
 
-  /// Where a content is.
+  /// Where a content is, for one client that it is sent to.
   ///
-  /// Its file is open for as long as this is kept.
-  struct Place: Sendable {
-    fileprivate let file: File
-    fileprivate let bytes: Range<Int>
+  /// Its file is open for as long as this is kept. The handle is its own: one that sends to two clients at once fails (EBUSY).
+  final class Place: Sendable {
+    let region: FileRegion
+    private let file: File
 
-    var region: FileRegion {
-      FileRegion(fileHandle: file.handle, readerIndex: bytes.lowerBound, endIndex: bytes.upperBound)
+    fileprivate init(_ file: File, _ bytes: Range<Int>) {
+      self.file = file
+      let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor)
+      region = FileRegion(fileHandle: handle, readerIndex: bytes.lowerBound, endIndex: bytes.upperBound)
     }
+
+    // The descriptor is closed by the file.
+    deinit { _ = try? region.fileHandle.takeDescriptorOwnership() }
   }
 
   fileprivate final class File: Sendable {
-    let handle: NIOFileHandle
+    let descriptor: CInt
 
     init?() {
       let descriptor = cstore_nameless_file()
       guard descriptor >= 0 else { return nil }
-      handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
+      self.descriptor = descriptor
     }
 
-    deinit { try? handle.close() }
+    deinit { close(descriptor) }
 
     func write(_ content: Data, at offset: Int) -> Bool {
-      let written = try? handle.withUnsafeFileDescriptor { descriptor in
-        unsafe content.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+      let written = unsafe content.withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset))
       }
       return written == content.count
     }
   }
 
   private struct State {
-    var known: [UInt: (content: Data, place: Place)] = [:]
+    var known: [UInt: (content: Data, file: File, bytes: Range<Int>)] = [:]
     /// The oldest first.
     var files: [File] = []
     /// How much of the youngest is used.
@@ -73,12 +78,14 @@ final class ContentFiles: Sendable {
     var sent = [(address: UInt, times: Int)](repeating: (0, 0), count: 256)
 
     mutating func place(of content: Data, _ address: UInt) -> Place? {
-      if let found = known[address], found.content.count == content.count { return found.place }
+      if let found = known[address], found.content.count == content.count {
+        return Place(found.file, found.bytes)
+      }
       guard isDue(address), let file = file(for: content.count), file.write(content, at: used) else { return nil }
-      let place = Place(file: file, bytes: used..<used + content.count)
-      used += content.count
-      known[address] = (content, place)
-      return place
+      let bytes = used..<used + content.count
+      used = bytes.upperBound
+      known[address] = (content, file, bytes)
+      return Place(file, bytes)
     }
 
     private mutating func isDue(_ address: UInt) -> Bool {
@@ -95,7 +102,7 @@ final class ContentFiles: Sendable {
       used = 0
       if files.count > ContentFiles.fileCount {
         let oldest = files.removeFirst()
-        known = known.filter { $0.value.place.file !== oldest }
+        known = known.filter { $0.value.file !== oldest }
       }
       return file
     }

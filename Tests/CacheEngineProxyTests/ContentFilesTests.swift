@@ -61,6 +61,15 @@ struct ContentFilesTests: ProxySuite {
     #expect(try bytes(place) == content)
   }
 
+  @Test("a content is sent to two clients at once")
+  func two() throws {
+    let content = content(ContentFiles.least, 7)
+    let first = try #require(sendOften(content))
+    let second = try #require(files.place(of: content))
+    let sent = try first.region.fileHandle.withUnsafeFileDescriptor { _ in try bytes(second) }
+    #expect(sent == content)
+  }
+
   @Test("answers are the same from a file, also for a client that takes its time, and after the content has changed")
   func answers() async throws {
     let version = Mutex(0)
