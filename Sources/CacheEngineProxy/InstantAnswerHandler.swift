@@ -76,7 +76,7 @@ final class InstantAnswerHandler: ChannelInboundHandler {
     var served = ServedRequest(answer, to: head)
     if framed.mayHaveBody, !content.isEmpty {
       served.bytes = content.count
-      write(content, context)
+      write(content, isPart: framed.head.status == .partialContent, context)
     }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     served.isWhole = true
@@ -85,8 +85,9 @@ final class InstantAnswerHandler: ChannelInboundHandler {
     return true
   }
 
-  private func write(_ content: Data, _ context: ChannelHandlerContext) {
-    guard let place = answers.files.place(of: content) else {
+  private func write(_ content: Data, isPart: Bool, _ context: ChannelHandlerContext) {
+    // A part would keep the whole, as large as that is.
+    guard !isPart, let place = answers.files.place(of: content) else {
       return context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: content)))), promise: nil)
     }
     let sent = context.eventLoop.makePromise(of: Void.self)

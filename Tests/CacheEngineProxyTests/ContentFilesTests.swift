@@ -1,6 +1,9 @@
 #if Proxy
+import CacheEngineHTTP
 import Foundation
 import NIOCore
+import NIOEmbedded
+import NIOHTTP1
 import Synchronization
 import Testing
 
@@ -68,6 +71,36 @@ struct ContentFilesTests: ProxySuite {
     let second = try #require(files.place(of: content))
     let sent = try first.region.fileHandle.withUnsafeFileDescriptor { _ in try bytes(second) }
     #expect(sent == content)
+  }
+
+  /// Whether the content of an answer that is given often is sent from a file.
+  private func isSentFromFile(_ fields: HTTPHeaders, _ answers: InstantAnswers) throws -> Bool {
+    let channel = EmbeddedChannel()
+    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(answers))
+    let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: fields)
+    var isFile = false
+    for _ in 0..<ContentFiles.sendings {
+      try channel.writeInbound(HTTPServerRequestPart.head(head))
+      try channel.writeInbound(HTTPServerRequestPart.end(nil))
+      while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+        if case .body(.fileRegion) = part { isFile = true }
+      }
+    }
+    return isFile
+  }
+
+  @Test("a part of a content is not put in a file, since it would keep the whole")
+  func parts() async throws {
+    let content = String(repeating: "a", count: 2 * ContentFiles.least)
+    try await withProxy(origin: { _ in Self.fresh(content) }) { (port, proxy, _) async throws in
+      _ = try await ask(port, get())
+      let answers = InstantAnswers(
+        cache: { proxy.cache.immediateAnswer(for: $0, at: $1) }, origin: proxy.target, settings: ProxySettings(),
+        note: log.note)
+      #expect(try !isSentFromFile(["Host": "a", "Range": "bytes=0-40000"], answers))
+      #expect(try isSentFromFile(["Host": "a"], answers))
+      #expect(log.all.suffix(2 * ContentFiles.sendings).map(\.status).first == 206)
+    }
   }
 
   @Test("answers are the same from a file, also for a client that takes its time, and after the content has changed")
