@@ -26,7 +26,7 @@ extension TraceLineParser {
       size = Self.text(of: ["size", "bytes", "body_bytes_sent", "bytes_sent"], in: fields)
       method = Self.text(of: ["method", "op", "request_method"], in: fields)
       status = Self.text(of: ["status"], in: fields)
-      isWhole = (try? fields.decode(Bool.self, forKey: Name("whole"))) ?? true
+      isWhole = (try? fields.decodeIfPresent(Bool.self, forKey: Name("whole"))) ?? true
       time = Self.text(of: ["time", "timestamp", "ts", "msec", "time_iso8601", "time_local"], in: fields)
     }
 
