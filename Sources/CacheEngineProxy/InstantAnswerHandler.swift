@@ -123,7 +123,7 @@ extension ServedRequest {
     self.init(
       method: head.methodName, path: head.uri, status: answer.head.status.code, cache: answer.status,
       age: answer.head.headerFields.first { $0.name == .age }.flatMap { Int($0.value) }, bytes: 0, duration: .zero,
-      isWhole: false)
+      isWhole: false, isAnsweredByProxy: answer.status.detail == "only-if-cached")
   }
 }
 #endif

@@ -13,7 +13,7 @@ public struct ServedRequest: Sendable {
   public var status: Int
   /// How the cache handled it; `nil` if it never reached the cache.
   public var cache: CacheStatus?
-  /// Whether the proxy answered by itself: it refused the request, or the origin gave no answer.
+  /// Whether the proxy answered by itself: it refused the request, or the origin gave no answer or was not to be asked.
   public var isAnsweredByProxy: Bool
   /// The age of the answer in seconds, if it was stored.
   public var age: Int?
@@ -131,8 +131,8 @@ public struct ProxyCounts: Sendable, Equatable {
   public var validated = 0
   /// Those that were forwarded for any other reason.
   public var forwarded = 0
-  /// Those that were refused or failed: every status of 500 and above that is the proxy's own, bad requests, and those whose clients
-  /// left before there was an answer.
+  /// Those that were refused or failed: every status of 500 and above that is the proxy's own, bad requests, and those whose
+  /// clients left before there was an answer.
   public var refused = 0
   /// Bytes of content sent.
   public var bytes = 0

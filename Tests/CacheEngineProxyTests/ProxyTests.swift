@@ -449,9 +449,11 @@ struct ProxyTests: ProxySuite {
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
         #expect(answer.contains("\r\nCache-Status: cache-explorer; fwd=\(reason)\r\n"))
       }
-      while proxy.counts.requests < 2 { await Task.yield() }
-      #expect(proxy.counts.refused == 2)
-      #expect(log.all.map { $0.cache?.forward } == [.uriMiss, .method])
+      let inVain = try await ask(port, get("/", "Cache-Control: only-if-cached\r\n"))
+      #expect(inVain.hasPrefix("HTTP/1.1 504 ") && inVain.contains("detail=only-if-cached"))
+      while log.all.count < 3 { await Task.yield() }
+      #expect(proxy.counts.refused == 3 && proxy.counts.forwarded == 0)
+      #expect(log.all.map { $0.cache?.forward } == [.uriMiss, .method, .request])
       #expect(log.all.allSatisfy { $0.word == "refused" && $0.isAnsweredByProxy })
     }
   }

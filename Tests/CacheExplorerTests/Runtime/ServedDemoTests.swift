@@ -1,6 +1,5 @@
 #if Explorer
 import CacheEngine
-import CacheEngineHTTP
 import CacheEngineProxy
 import CacheEngineTesting
 import Foundation
@@ -51,19 +50,6 @@ struct ServedDemoTests {
     #expect(!exchanges.contains { ["/account", "/basket"].contains($0.path) && $0.outcome == .hit })
     let hits = exchanges.count { [.hit, .stale].contains($0.outcome) }
     #expect(hits * 2 > exchanges.count)
-  }
-
-  @Test("What the server was not asked for is not said to be forwarded")
-  func asksNobody() {
-    func outcome(_ detail: String?) -> ServedExchange.Outcome {
-      var status = CacheStatus(forward: .request)
-      status.detail = detail
-      return ServedExchange.Outcome(
-        ServedRequest(
-          method: "GET", path: "/", status: 504, cache: status, age: nil, bytes: 0, duration: .zero, isWhole: true))
-    }
-    #expect(outcome("only-if-cached") == .refused)
-    #expect(outcome(nil) == .forwarded)
   }
 
   @Test("Who interrupts a removal does not wait for the levels")

@@ -72,8 +72,6 @@ extension ServedExchange.Outcome {
       case "validated": .validated
       case "collapsed": .collapsed
       case "refused": .refused
-      // Nobody was asked.
-      case "request" where request.cache?.detail == "only-if-cached": .refused
       default: .forwarded
       }
   }
