@@ -75,8 +75,7 @@ package struct ExpectedFigure: Equatable, Sendable {
       ExpectedFigure(.joined, .count, [.cache, .operation], "callers that joined a load under way"),
       ExpectedFigure(
         .refused, .count, [.level, .operation, .http],
-        "keys that a condition kept out; of http: requests that the proxy refused, that the server gave no answer to, or that forbade asking it"
-      ),
+        "keys that a condition kept out; of http: requests that neither cache nor server answered"),
       ExpectedFigure(.validated, .count, [.http], "requests for which the server confirmed what is stored"),
       ExpectedFigure(.collapsed, .count, [.http], "requests that took part in the request of another client"),
       ExpectedFigure(.forwarded, .count, [.http], "requests for which the server was asked for a new response"),

@@ -13,9 +13,9 @@ package struct ServedExchange: Equatable, Sendable, Codable {
     case validated
     /// It took part in the request of another client.
     case collapsed
-    /// The server answered it.
+    /// The server was asked for a new answer.
     case forwarded
-    /// It never came to the cache, the server gave no answer, or the client forbade asking for one.
+    /// Neither cache nor server answered it: it was refused, the server failed or was not to be asked, or the client left.
     case refused
   }
 
@@ -73,7 +73,7 @@ package struct ServedCounts: Equatable, Sendable, Codable, Countable {
   package var collapsed = 0
   package var forwarded = 0
   package var refused = 0
-  /// Answers that broke off.
+  /// Those whose answer did not go out whole, or at all.
   package var broken = 0
   /// Bytes of content sent to clients.
   package var bytes = 0
