@@ -15,6 +15,8 @@ struct ComparedRun: Sendable {
   var requests = 0
   var values: [ComparedMeasure: Double] = [:]
   var problem: TraceProblem?
+  /// How many requests of the trace are no reads.
+  var skipped = 0
 
   /// Runs it in a folder that does not exist yet, and does not afterwards.
   ///
@@ -34,7 +36,7 @@ struct ComparedRun: Sendable {
       configuration.moved(to: folder, run: number), file: file, clock: clock, observers: [latency])
     let began = clock.now
     let report = await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: drive.clients)
-    var run = ComparedRun(requests: report.requests, problem: report.problem)
+    var run = ComparedRun(requests: report.requests, problem: report.problem, skipped: workload.skipped)
     run.note(live, latency.histogram, failures: report.failures, time: began.duration(to: clock.now))
     try await live.close()
     return run

@@ -12,7 +12,7 @@ enum CurveReader {
     let level = try level(name, of: configuration)
     let trace = try await BlockingWork.runUnlessCancelled { try read(path, format) }
     guard !trace.keys.isEmpty else {
-      throw ProgramFailure.noRequest(in: StandardStreams.name(of: path), hasOthers: trace.skipped > 0)
+      throw ProgramFailure.noRequest(in: StandardStreams.name(of: path), skipped: trace.skipped)
     }
     let evictions = [level.eviction] + level.evictions.filter { $0 != level.eviction }
     let policies = evictions.compactMap { SimulatedPolicy(rawValue: $0.name) } + [.optimum]

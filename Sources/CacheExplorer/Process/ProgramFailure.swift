@@ -17,9 +17,11 @@ struct ProgramFailure: Error, CustomStringConvertible {
   }
 
   /// A trace, by its name, that asks for nothing.
-  static func noRequest(in trace: String, hasOthers: Bool = false) -> ProgramFailure {
+  ///
+  /// `skipped`: How many requests of it are no reads.
+  static func noRequest(in trace: String, skipped: Int) -> ProgramFailure {
     let lack =
-      hasOthers
+      skipped > 0
       ? "none of its requests is a read; give a trace with reads, or name its format"
       : "there is no request in it; write a key on each line"
     return ProgramFailure(.usage, "\(trace): error: \(lack)")

@@ -62,7 +62,9 @@ extension Session {
       throw ProgramFailure(.usage, "\(problem)".replacing(path, with: StandardStreams.name(of: trace)))
     }
     let report = ComparisonReport(files: files, trace: trace, sides: results)
-    guard report.requests > 0 else { throw ProgramFailure.noRequest(in: StandardStreams.name(of: trace)) }
+    guard report.requests > 0 else {
+      throw ProgramFailure.noRequest(in: StandardStreams.name(of: trace), skipped: results.joined().first?.skipped ?? 0)
+    }
     guard report.isOfOneTrace else {
       throw ProgramFailure(.usage, "\(trace): error: the trace changed between two runs; compare by a copy of it")
     }

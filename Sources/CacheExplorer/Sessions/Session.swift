@@ -90,7 +90,7 @@ enum Session {
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
     // What is expected of no requests proves nothing, whether it holds or fails.
     guard report.requests > 0 else {
-      throw ProgramFailure.noRequest(in: StandardStreams.name(of: trace), hasOthers: workload.skipped > 0)
+      throw ProgramFailure.noRequest(in: trace, skipped: workload.skipped)
     }
     try judge(failed: ending.failed, of: ending.expectations)
   }

@@ -209,10 +209,12 @@ import Testing
     let folder = try TemporaryFolder()
     let file = try folder.write("levels:\n  - memory: { count: 50 }\n", to: "a.yaml")
     let bad = try folder.write("levels:\n  - memry: { count: 50 }\n", to: "b.yaml")
+    let writes = try folder.write("key,op,size\na,SET,1\n", to: "writes.csv")
     let cases: [([String], Int32, String)] = [
       ([file, bad, "--trace", "-"], 3, "memry"), ([file, file, "--trace", "/no/such/trace"], 2, "/no/such/trace"),
       ([file, file, "--trace", "-", "--runs", "1"], 2, "spread"),
       ([file, file, "--trace", "-"], 2, "standard input:1"),
+      ([file, file, "--trace", writes, "--runs", "2"], 2, "none of its requests is a read"),
       ([file, file, "--trace", "/dev/stdin"], 2, "pipe it in with --trace -"),
       ([file, file], 4, "--trace"), ([file, file, "--plain"], 2, "--trace"),
       ([file, file, "--runs", "3"], 2, "belong to --trace"),
