@@ -41,8 +41,8 @@ package struct WorkloadRunner: Sendable {
 
   /// Runs until the requested number of requests is done, a trace has ended, or the task is cancelled.
   ///
-  /// `rate`: Requests a second; `nil` for as fast as the cache answers. What more than a second went by without, as when the
-  /// clock was moved forwards or the program was stopped, is not made up for.
+  /// `rate`: Requests a second; `nil` for as fast as the cache answers. A delay of more than a second, as when the clock was moved
+  /// forwards or the program was stopped, is not made up for.
   /// `clients`: So many requests at most are under way at once; `nil` for what fits the workload.
   package func run(_ workload: Workload, requests: Int?, rate: Double?, clients: Int? = nil) async -> Report {
     var workload = workload

@@ -31,7 +31,8 @@ package final class TraceReader: Sendable {
   private let name: String
   private let isTimed: Bool
   private let lines: Mutex<TraceLines>
-  private let sizes = Mutex<[String: Int]>([:])
+  /// By the hashes of the keys, which may be long.
+  private let sizes = Mutex<[Int: Int]>([:])
 
   /// Opens a trace.
   ///
@@ -67,11 +68,12 @@ package final class TraceReader: Sendable {
 
   /// As the trace says, or as it said last.
   private func size(of request: TraceLines.Request) -> Int? {
-    sizes.withLock { sizes in
-      guard let text = request.size else { return sizes[request.key] }
+    let hash = request.key.hashValue
+    return sizes.withLock { sizes in
+      guard let text = request.size else { return sizes[hash] }
       let size = min(Int(text) ?? .max, Self.largestValue)
       if sizes.count == Self.mostSizes { sizes = [:] }
-      sizes[request.key] = size
+      sizes[hash] = size
       return size
     }
   }
