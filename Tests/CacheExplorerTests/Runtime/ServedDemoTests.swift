@@ -52,6 +52,15 @@ struct ServedDemoTests {
     #expect(hits * 2 > exchanges.count)
   }
 
+  @Test("What became of requests adds up to them, also if answers did not go out whole")
+  func addsUp() {
+    var counts = ServedCounts()
+    for outcome in ServedExchange.Outcome.allCases { counts.count(outcome, bytes: 0, isWhole: outcome != .refused) }
+    #expect(
+      counts.sentence.hasPrefix(
+        "6 requests: 2 hits (1 stale), 1 validated, 1 collapsed, 1 forwarded, 1 refused; 1 not sent whole; "))
+  }
+
   @Test("Who interrupts a removal does not wait for the levels")
   func interrupts() async throws {
     let folder = try TemporaryFolder()

@@ -110,9 +110,9 @@ package struct ServedCounts: Equatable, Sendable, Codable, Countable {
       ["\(Format.counted(hits, "hit"))\(stale)", "\(Format.count(validated)) validated"]
       + (collapsed > 0 ? ["\(Format.count(collapsed)) collapsed"] : []) + ["\(Format.count(forwarded)) forwarded"]
       + (refused > 0 ? ["\(Format.count(refused)) refused"] : [])
-      + (broken > 0 ? ["\(Format.count(broken)) broken"] : [])
-    return "\(Format.counted(requests, "request")): \(parts.joined(separator: ", ")); \(Format.bytes(bytes)) sent, "
-      + "\(Format.bytes(savedBytes)) of them without the server"
+    let broken = broken > 0 ? "; \(Format.count(broken)) not sent whole" : ""
+    return "\(Format.counted(requests, "request")): \(parts.joined(separator: ", "))\(broken); "
+      + "\(Format.bytes(bytes)) sent, \(Format.bytes(savedBytes)) of them without the server"
   }
 
   package static func += (left: inout ServedCounts, right: ServedCounts) {
