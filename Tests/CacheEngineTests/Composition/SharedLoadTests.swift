@@ -316,6 +316,26 @@ import Testing
     #expect(try await late.value == (write == "set" ? 2 : 3))
     #expect(stack.gate.isIdle)
   }
+
+  @Test(
+    "who asks for a value joins the load under way though others were removed or forgotten since",
+    arguments: [false, true])
+  func othersKeepNobodyFromJoining(areForgotten: Bool) async throws {
+    let stack = Memory().compose(Memory())
+    let early = Task.immediate { [gate] in
+      try await stack.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value(1)
+      }
+    }
+    await gate.arrivals(1)
+    if areForgotten { try await stack.invalidate("b") } else { _ = try await stack.removeAll { $0 == "b" } }
+    let late = Task.immediate { try await stack.value(forKey: "a") { _ in .value(3) } }
+    gate.open()
+    #expect(try await early.value == 1)
+    #expect(try await late.value == 1)
+    #expect(stack.gate.isIdle)
+  }
 }
 
 /// A level that knows the answer before it gives it, and never at once.

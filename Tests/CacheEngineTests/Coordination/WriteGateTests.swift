@@ -336,7 +336,10 @@ import Testing
         #expect(sweeps.isBelow == known.contains { $0.isBelow })
         guard let (moment, below, open) = moments.randomElement(using: &generator) else { continue }
         let concerns = sweeps.since(moment)
+        let ended = sweeps.ended(since: moment)
         for key in 0..<3 {
+          let isOver = known.contains { $0.isOver && open.contains($0.id) && $0.key == key }
+          if isOver { #expect(ended.contains { $0.meets(key, tags: []) }) }
           let isMeant = known.contains { below.contains($0.id) && $0.key == key }
           let isTold = concerns.contains { $0.meets(key, tags: []) }
           // Many are remembered as one that concerns everything.
@@ -344,6 +347,7 @@ import Testing
           if doneCount <= Sweeps<Int>.most { #expect(isMeant == isTold) }
         }
         #expect(concerns.count <= Sweeps<Int>.most + known.count { $0.isBelow })
+        #expect(ended.count <= Sweeps<Int>.most)
         #expect(sweeps.isAny(since: moment) == !open.isEmpty)
       }
     }

@@ -41,6 +41,8 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   @usableFromInline private(set) var running: [Sweep] = []
   /// Those that are done with the lower level, with the moment of that.
   @usableFromInline private(set) var done: [(concern: Concern, moment: UInt64)] = []
+  /// Those that are done with both levels, with the moment of that.
+  @usableFromInline private(set) var ended: [(concern: Concern, moment: UInt64)] = []
   @usableFromInline private(set) var lastEnd: UInt64 = 0
 
   init() {}
@@ -48,7 +50,7 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   /// One is at work in the lower level: what is found or written there now may be gone in a moment.
   var isBelow: Bool { running.contains { $0.isBelow } }
 
-  var isEmpty: Bool { running.isEmpty && done.isEmpty }
+  var isEmpty: Bool { running.isEmpty && done.isEmpty && ended.isEmpty }
 
   /// Returns the moment by which the new one is known.
   mutating func begin(_ concern: Concern) -> UInt64 {
@@ -61,26 +63,34 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
     guard let place = running.firstIndex(where: { $0.began == began }), running[place].isBelow else { return }
     moment += 1
     running[place].isBelow = false
-    if done.count == Self.most {
-      done = [(.everything, moment)]
-    } else {
-      done.append((running[place].concern, moment))
-    }
+    Self.note((running[place].concern, moment), in: &done)
   }
 
   mutating func end(_ began: UInt64) {
     endBelow(began)
     moment += 1
     lastEnd = moment
-    running.removeAll { $0.began == began }
+    if let place = running.firstIndex(where: { $0.began == began }) {
+      Self.note((running.remove(at: place).concern, moment), in: &ended)
+    }
+  }
+
+  private static func note(
+    _ sweep: (concern: Concern, moment: UInt64), in list: inout [(concern: Concern, moment: UInt64)]
+  ) {
+    if list.count == most {
+      list = [(.everything, sweep.moment)]
+    } else {
+      list.append(sweep)
+    }
   }
 
   /// Nothing is under way that is older than their end.
   @inlinable
-  mutating func forgetDone() { if !done.isEmpty { forgetEachDone() } }
+  mutating func forgetDone() { if !done.isEmpty || !ended.isEmpty { forgetEachDone() } }
 
   @usableFromInline
-  mutating func forgetEachDone() { done = [] }
+  mutating func forgetEachDone() { (done, ended) = ([], []) }
 
   /// Those that may have come between what was found or written in the lower level since a moment, and now.
   func since(_ moment: UInt64) -> [Concern] {
@@ -89,6 +99,9 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
     for sweep in done where sweep.moment > moment { concerns.append(sweep.concern) }
     return concerns
   }
+
+  /// Those that have come to their end since a moment.
+  func ended(since moment: UInt64) -> [Concern] { ended.filter { $0.moment > moment }.map { $0.concern } }
 
   /// Whether any went on since a moment, so that two answers from before and after may not fit together.
   @inlinable

@@ -288,11 +288,18 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
       }
   }
 
-  /// Whether nobody should join the read any more: a write of the key has begun or ended since, or a sweep has ended.
+  /// Whether nobody should join the read any more: a write of the key has begun or ended since, or a sweep has ended that
+  /// may concern its entry.
   ///
   /// The read may have ended.
   func isLate(_ key: Key, _ ticket: ReadTicket) -> Bool {
-    state.withLock { $0.table.isLate(key, readVersion: ticket.version, since: ticket.phase.moment) }
+    let (isWritten, concerns) = state.withLock { state in
+      (
+        state.table.isWritten(key, readVersion: ticket.version),
+        state.table.sweeps.ended(since: ticket.phase.moment)
+      )
+    }
+    return isWritten || concerns.contains { $0.meets(key, tags: nil) }
   }
 
   // MARK: For tests

@@ -285,11 +285,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     return line.occupant == .write || line.version != readVersion || isSwept(since: moment)
   }
 
-  /// Whether a write of this key has begun or ended since the read began, or any removal of many keys has ended.
-  func isLate(_ key: Key, readVersion: UInt64, since moment: UInt64) -> Bool {
-    guard let line = lines[key] else { return true }
-    return line.version != readVersion || sweeps.lastEnd > moment
-  }
+  /// Whether a write of this key has begun or ended since the read began, or nobody reads or writes it any more.
+  func isWritten(_ key: Key, readVersion: UInt64) -> Bool { lines[key]?.version != readVersion }
 
   @inlinable
   func isSwept(since moment: UInt64) -> Bool { sweeps.isAny(since: moment) }
