@@ -201,7 +201,7 @@ final class RedisNode: Sendable {
     let connection = try await connection()
     if connection.isCluster, case .alone = role { throw IsCluster() }
     var replies = try await connection.ask((isAsking ? [[Array("ASKING".utf8)]] : []) + commands)
-    connection.hasServed.store(true, ordering: .relaxed)
+    if !connection.hasServed.exchange(true, ordering: .relaxed) { state.withLock { $0.failures = 0 } }
     if isAsking { try check(replies.removeFirst()) }
     for case .error(let text) in replies where text.contains("READONLY") { leaveReplica(connection, text) }
     for reply in replies { try check(reply) }
@@ -352,7 +352,7 @@ final class RedisNode: Sendable {
     if hasLasted { feeds.forgetEnds() }
     let (isOurs, ear) = state.withLock { state -> (Bool, RedisConnection?) in
       guard case .ready(let current) = state.phase, current === connection else { return (false, nil) }
-      if hasLasted || connection.hasServed.load(ordering: .relaxed) { state.failures = 0 }
+      if hasLasted { state.failures = 0 }
       state.hearsBy = nil
       return (true, state.ear.take())
     }
