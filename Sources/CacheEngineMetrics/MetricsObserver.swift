@@ -11,8 +11,8 @@ import Synchronization
 ///   .compose(disk.observed(as: "disk", by: metrics)).pooled(observer: metrics).traced(by: metrics)
 /// ```
 ///
-/// The dimensions are `cache`, `level`, and the one in the second column below, if there is one: they are the same for all series of a figure, as
-/// some systems demand. Where no level is concerned, `level` is `none`. Keys are never among them.
+/// The dimensions are `cache`, `level`, and the one in the second column below, if there is one: they are the same for all series
+/// of a figure, as some systems demand. Where no level is concerned, `level` is `none`. Keys are never among them.
 ///
 /// | figure | counted by | what it is |
 /// |---|---|---|

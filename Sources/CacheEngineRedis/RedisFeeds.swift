@@ -115,7 +115,8 @@ final class RedisFeeds: Sendable {
     guard state.withLock({ $0.ends[way, default: 0] }) < Self.mostEnds else {
       throw CacheError(
         .refusedByServer,
-        "at \(connection.settings.address) \(Self.mostEnds) connections in a row ended when the server was asked to report changes (\(way)); a proxy in front of it may not support that",
+        "at \(connection.settings.address) \(Self.mostEnds) connections in a row ended when the server was asked to report "
+          + "changes (\(way)); a proxy in front of it may not support that",
         level: connection.settings.name)
     }
     do { try await body() } catch {

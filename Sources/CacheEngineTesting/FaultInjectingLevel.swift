@@ -2,7 +2,8 @@ public import CacheEngine
 
 /// A level whose operations fail or take long when an injector says so.
 ///
-/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings always get through, and so do `usage` and `contents()` of a storage level.
+/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings always get through, and so do `usage` and `contents()` of a storage
+/// level.
 public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key

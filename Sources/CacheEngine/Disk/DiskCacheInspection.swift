@@ -76,8 +76,7 @@ public final class DiskCacheInspection: Sendable {
   /// - Returns: What can be asked for entries and values.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` if there is no such directory or it cannot be
   ///   read, ``CacheError/Code/invalidSetting`` if the path is empty, ``CacheError/Code/unusableStore`` if its format is newer than
-  ///   this program, or
-  ///   ``CacheError/Code/wrongKey`` and ``CacheError/Code/notEncrypted`` if the cipher is not its own.
+  ///   this program, or ``CacheError/Code/wrongKey`` and ``CacheError/Code/notEncrypted`` if the cipher is not its own.
   public static func open(
     _ directory: String, cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock()
   ) async throws -> DiskCacheInspection {

@@ -156,8 +156,8 @@ private struct KeyFindings<Key: Hashable & Sendable>: Sendable {
 
   /// Whether a key is meant; one that is met for the first time is not yet.
   ///
-  /// Whoever was reading or writing while the removal ran asks when it is over. A key that it did not meet is then never turned back:
-  /// it may have been meant, and what was read under it is not to be kept.
+  /// Whoever was reading or writing while the removal ran asks when it is over. A key that it did not meet is then never turned
+  /// back: it may have been meant, and what was read or written under it is not to be kept.
   mutating func isMeant(_ key: Key) -> Bool {
     if let verdict = verdicts[key] { return verdict }
     // A key with a NaN in it is nobody's: it could not be asked for.
