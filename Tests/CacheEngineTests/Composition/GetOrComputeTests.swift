@@ -27,6 +27,41 @@ import Testing
     #expect(level.stored("a")?.value == 1)
   }
 
+  @Test("a load that its last caller has left before it began hides no write from the one that came after it")
+  func leftLoad() async throws {
+    let (slow, held, gate) = (Gate(), Gate(), Gate())
+    defer { held.open() }
+    let isFirst = Mutex(true)
+    let stack = MemoryCacheLevel<String, Int>(capacity: 0).compose(level)
+    let cache = stack.transformKeys { (key: String) async throws -> String in
+      let isSlow = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      // Only the load that was left is cancelled, and does not heed that.
+      if isSlow || Task.isCancelled { try await Task { try await (isSlow ? slow : held).pass() }.value }
+      return key
+    }
+    let left = Task { try await cache.value(forKey: "a") { _ in .value(0) } }
+    await slow.arrivals(1)
+    left.cancel()
+    await #expect(throws: CancellationError.self) { try await left.value }
+    let early = Task {
+      try await cache.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value(1)
+      }
+    }
+    await gate.arrivals(1)
+    try await stack.remove("a")
+    slow.open()
+    await held.arrivals(1)
+    let late = Task.immediate { try await cache.value(forKey: "a") { _ in .value(3) } }
+    gate.open()
+    #expect(try await early.value == 1)
+    #expect(try await late.value == 3)
+  }
+
   @Test("however many ask at once, the value is made once")
   func once() async throws {
     let cache = level.pooled(observer: observer)

@@ -129,8 +129,9 @@ private enum MeetingLoads {
   static func noting<Value>(
     _ ticket: LoadTicket?, of key: LoadKey, _ load: () async throws -> Value
   ) async throws -> Value {
-    // A key that does not equal itself would never be found again.
-    guard let ticket, key == key else { return try await load() }
+    // A key that does not equal itself would never be found again. What is cancelled by now has lost its last caller, and another
+    // load may be under way.
+    guard let ticket, key == key, !Task.isCancelled else { return try await load() }
     tickets.withLock { $0[key] = ticket }
     defer { detach(key, of: ticket) }
     return try await load()
