@@ -33,7 +33,8 @@ import Testing
   }
 
   @Test(
-    "What is set between a read's miss above and its way below is its answer, and stays above", arguments: [false, true])
+    "What is set between a read's miss above and its way below is its answer, and stays above",
+    arguments: [false, true])
   func setBetween(isBulk: Bool) async throws {
     typealias Cache = ComposedLevel<Level, Source>
     let cache = Mutex<Cache?>(nil)
