@@ -26,12 +26,13 @@ public enum StandardDirectory {
     FileManager.default.urls(for: directory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
   }
 
-  /// Refuses a path that is most likely a missing setting: with the name of a folder behind it, it would lead to the root.
+  /// Refuses a path of a directory that is most likely a missing setting: with the name of a folder behind it, an empty one would
+  /// lead to the root.
   ///
   /// - Parameter path: The path of a directory.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting`` if it is empty, or contains NUL, at which the system
   ///   would end it.
-  package static func check(_ path: String) throws {
+  public static func check(_ path: String) throws {
     guard path.isEmpty || path.utf8.contains(0) else { return }
     let fault = path.isEmpty ? "is empty" : "contains NUL"
     throw CacheError(.invalidSetting, "the path of the directory \(fault); give one like /var/cache/app")
