@@ -32,45 +32,6 @@ import Testing
     #expect(observer.events.isEmpty)
   }
 
-  @Test(
-    "What is set between a read's miss above and its way below is its answer, and stays above",
-    arguments: [false, true])
-  func setBetween(isBulk: Bool) async throws {
-    typealias Cache = ComposedLevel<Level, Source>
-    let cache = Mutex<Cache?>(nil)
-    let misses = Mutex(0)
-    let kept = Level()
-    let upper = Level(onSet: { try await kept.set($0, forKey: $1) }) { key in
-      let isFirst = misses.withLock { misses in
-        misses += 1
-        return misses == 1
-      }
-      guard isFirst else { return try await kept.lookup(key) }
-      try await cache.withLock { $0 }?.set(8, forKey: key)
-      return .miss(.absent)
-    }
-    let made = upper.compose(Source())
-    cache.withLock { $0 = made }
-    let read = isBulk ? try await made.lookup(["a"])[0].result.get().entry?.value : try await made.get("a")
-    #expect(read == 8)
-    #expect(kept.stored("a")?.value == 8)
-    cache.withLock { $0 = nil }
-  }
-
-  /// A source that keeps nothing, and answers many at once.
-  private struct Source: BulkLevel {
-    func get(_ key: String) async throws -> Int? { 7 }
-    func set(_ value: Int, forKey key: String) async throws {}
-    func remove(_ key: String) async throws {}
-    func clear() async throws {}
-    func onMemoryWarning() async {}
-    func lookup(_ keys: [String]) async throws -> [BulkAnswer<String, Int>] {
-      keys.map { BulkAnswer(key: $0, result: .success(.hit(Entry(7)))) }
-    }
-    func store(_ entries: [(key: String, value: Int)], terms: StoreTerms) async throws {}
-    func remove(_ keys: [String]) async throws {}
-  }
-
   @Test("A copy that does not suspend costs no timer, and one into memory is always waited for")
   func atOnce() async throws {
     let quick = Level(name: "quick")

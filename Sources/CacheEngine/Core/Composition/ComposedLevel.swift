@@ -158,13 +158,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime, renewing offered: Entry<Value>?,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
-    var ticket = gate.beginRead(key, since: began)
+    let ticket = gate.beginRead(key, since: began)
     defer { gate.endRead(key, ticket) }
     try reportFailure(of: above, key)
-    if ticket.isLate {
-      if let entry = try await askAgain(key) { return .hit(entry) }
-      ticket.isLate = false
-    }
     if let entry = try await instead() { return .hit(entry) }
     let below: Lookup<Value>
     do {
@@ -178,17 +174,18 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if below.missReason == .nothingToAsk { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
-    return gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? below : below
+    return gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: below) : below
   }
 
-  /// What the upper level holds by now.
-  ///
-  /// What was written between its miss and the note of the read keeps nothing from being copied over it.
+  /// What the upper level holds by now, or else what the lower one answered.
   @usableFromInline
-  func askAgain(_ key: Key) async throws -> Entry<Value>? {
-    do { return try await upper.lookup(key).entry } catch {
+  func askAgain(_ key: Key, insteadOf below: Lookup<Value>) async throws -> Lookup<Value> {
+    do {
+      let again = try await upper.lookup(key)
+      return again.entry == nil ? below : again
+    } catch {
       try reportFailure(of: .failure(error), key)
-      return nil
+      return below
     }
   }
 

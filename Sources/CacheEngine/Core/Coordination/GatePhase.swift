@@ -40,7 +40,7 @@ package struct ReadTicket: Sendable {
   /// The phase then.
   @usableFromInline let phase: GatePhase
   /// A write, of whatever key, began between the read's first step and its being noted.
-  @usableFromInline var isLate: Bool
+  @usableFromInline let isLate: Bool
   /// Where the key is in the gate's table until the read ends; -1 if that is not known.
   @usableFromInline var slot: Int32
   @usableFromInline let hash: UInt32
