@@ -194,6 +194,9 @@ package final class PseudoTerminal: Sendable {
     if sight.ending == nil { kill(loop.terminal.program, number) }
   }
 
+  /// The number of its process.
+  package var program: Int32 { loop.terminal.program }
+
   /// What a shell's `fg` does with a stopped program.
   package func foreground() {
     var terminal = loop.terminal
