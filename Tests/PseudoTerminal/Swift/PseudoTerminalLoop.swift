@@ -136,7 +136,8 @@ final class PseudoTerminalLoop: Sendable {
       defer { (state.typed, state.sizes) = ([], []) }
       return (state.typed, state.sizes, state.isUnplugged, state.isAbandoned)
     }
-    work.typed += typed
+    // What is typed behind the program's back would only be echoed.
+    if work.ending == nil { work.typed += typed }
     for size in sizes {
       work.emulator.resize(width: size.width, height: size.height)
       publish(work, [])
@@ -157,21 +158,18 @@ final class PseudoTerminalLoop: Sendable {
     var bytes = [UInt8](repeating: 0, count: 65536)
     let count = unsafe read(work.master, &bytes, bytes.count)
     guard count > 0 else { return }
-    var new = Array(bytes.prefix(count))
+    let new = Array(bytes.prefix(count))
     let questions = work.emulator.questions
     work.emulator.feed(new)
     if state.withLock({ $0.answersQuestions }), work.ending == nil {
       for _ in questions..<max(questions, work.emulator.questions) { work.typed += Array("\u{1b}[0n".utf8) }
     }
     if work.ending != nil {
-      // Everything before the mark was the program's.
+      // Everything before the mark was the program's. Behind it may come the echo of what was typed last.
       work.tail += new
-      new = []
-      if work.tail.count >= Self.endMark.count, work.tail.suffix(Self.endMark.count) == Self.endMark[...] {
-        publish(work, Array(work.tail.dropLast(Self.endMark.count)))
-        return conclude(&work)
-      }
-      return
+      guard let mark = work.tail.firstRange(of: Self.endMark) else { return }
+      publish(work, Array(work.tail[..<mark.lowerBound]))
+      return conclude(&work)
     }
     publish(work, new)
   }
@@ -194,6 +192,7 @@ final class PseudoTerminalLoop: Sendable {
         work.ending = status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
         // What the program wrote may still be on its way through the kernel. It comes before what is written now.
         work.markLeft = Self.endMark[...]
+        work.typed = []
         if work.master < 0 { conclude(&work) }
       }
     }
@@ -206,7 +205,7 @@ final class PseudoTerminalLoop: Sendable {
   }
 
   private func conclude(_ work: inout Work) {
-    work.markLeft = []
+    (work.markLeft, work.tail) = ([], [])
     let ending = work.ending
     state.withLock { $0.sight.ending = ending }
   }
