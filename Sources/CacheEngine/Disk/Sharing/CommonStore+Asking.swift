@@ -2,14 +2,6 @@ import CacheCore
 import Dispatch
 import Synchronization
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// How a process asks whoever owns the files, itself or another.
 extension CommonStore {
   var storeHere: SegmentedStore? {
@@ -127,23 +119,13 @@ extension CommonStore {
     }
     let answer = Answer()
     if let socket = begin(request, origin, isAgain, { answer.give($0) }), state.withLock({ $0.look.begins() }) {
-      let isFound = look(for: answer, at: socket)
+      let isFound = BriefLook.finds {
+        listenBriefly(to: socket)
+        return answer.isThere
+      }
       state.withLock { $0.look.ended(isFound) }
     }
     return await answer.outcome
-  }
-
-  /// Looks for an answer for a moment before it is waited for.
-  ///
-  /// An owner that has the value in memory answers in less time than two threads of this process take to wake up.
-  private func look(for answer: Answer, at socket: FrameSocket) -> Bool {
-    let end = now + AnswerLook.time
-    repeat {
-      listenBriefly(to: socket)
-      if answer.isThere { return true }
-      sched_yield()
-    } while now < end
-    return false
   }
 
   /// The same while the thread of the caller waits.

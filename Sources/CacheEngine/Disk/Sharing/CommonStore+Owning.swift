@@ -52,6 +52,7 @@ extension CommonStore {
     // A process that looks for the socket in vain gives up after more than twice that time.
     let glance = 2 * limit
     var looked = now
+    var (look, hasServed) = (BriefLook(), false)
     while !isLeaving, !server.isReplaced.load(ordering: .relaxed) {
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
@@ -59,7 +60,14 @@ extension CommonStore {
       ]
       let guests = server.polled(now: now)
       polled += guests.map(\.poll)
-      _ = unsafe poll(&polled, nfds_t(polled.count), server.isWaiting ? 100 : Int32(clamping: glance / 1_000_000))
+      let count = nfds_t(polled.count)
+      var isFound = false
+      if hasServed, look.begins() {
+        isFound = BriefLook.finds { unsafe poll(&polled, count, 0) > 0 }
+        look.ended(isFound)
+      }
+      if !isFound { _ = unsafe poll(&polled, count, server.isWaiting ? 100 : Int32(clamping: glance / 1_000_000)) }
+      hasServed = polled[2...].contains { $0.revents != 0 }
       if polled[0].revents != 0 { drainWakes() }
       for (position, guest) in guests.enumerated() where polled[position + 2].revents != 0 {
         server.serve(guest.guest, polled[position + 2].revents)

@@ -60,7 +60,7 @@ final class CommonStore: StoreElsewhere {
     var unsent: [UInt64] = []
     var sent = 0
     var lastNumber: UInt64 = 0
-    var look = AnswerLook()
+    var look = BriefLook()
     /// When something was heard last, and when somebody began to wait for the owner.
     var lastHeard: Int64
     var waitingSince: Int64?

@@ -2,9 +2,9 @@ import Testing
 
 @testable import CacheDisk
 
-@Suite struct AnswerLookTests {
+@Suite struct BriefLookTests {
   /// How many questions go by before the next look.
-  private func leftOut(_ look: inout AnswerLook) -> Int {
+  private func leftOut(_ look: inout BriefLook) -> Int {
     var count = 0
     while !look.begins() { count += 1 }
     return count
@@ -12,7 +12,7 @@ import Testing
 
   @Test("who looks in vain looks ever more rarely, but never no more; an answer that was found makes good for all")
   func rarer() {
-    var look = AnswerLook()
+    var look = BriefLook()
     #expect(leftOut(&look) == 0)
     for expected in [2, 4, 8, 16, 32, 64, 64, 64] {
       look.ended(false)
