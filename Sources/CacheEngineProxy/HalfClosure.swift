@@ -1,9 +1,9 @@
 #if Proxy
 import NIOCore
 
-/// Lets what was written go out to a client that has closed its own side of the connection, before the other one is closed.
+/// Lets what was written go out before the connection is closed, also to a client that has closed its own side.
 ///
-/// Once both sides are to be closed, SwiftNIO ends the connection at once. Stands next to the network.
+/// Once both sides are to be closed, SwiftNIO ends the connection at once, and what was not flushed is lost. Stands next to the network.
 final class HalfClosure: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
@@ -17,6 +17,7 @@ final class HalfClosure: ChannelDuplexHandler {
   }
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    context.flush()
     guard mode == .output, isInputClosed else { return context.close(mode: mode, promise: promise) }
     let bound = context.loopBound
     // An empty write, behind everything else.

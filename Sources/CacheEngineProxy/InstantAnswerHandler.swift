@@ -65,6 +65,8 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   /// Answers a request if that can be done at once.
   private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
     let start = ContinuousClock.now
+    // What answers wrote a moment ago may only have to be sent.
+    if !context.channel.isWritable { context.flush() }
     // A client that asks but does not take has to wait, and only a task can make it wait.
     guard context.channel.isWritable,
       case .forward(let request, let target, _) = RequestCheck(
@@ -78,7 +80,9 @@ final class InstantAnswerHandler: ChannelInboundHandler {
       served.bytes = content.count
       write(content, isPart: framed.head.status == .partialContent, context)
     }
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    context.write(wrapOutboundOut(.end(nil)), promise: nil)
+    // Once all that have asked by now have their answers: each is sent quickly then, and a client that reads is not woken for each.
+    context.eventLoop.assumeIsolated().execute { context.flush() }
     served.isWhole = true
     served.duration = start.duration(to: .now)
     answers.note(served)

@@ -82,6 +82,7 @@ struct ContentFilesTests: ProxySuite {
     for _ in 0..<ContentFiles.sendings {
       try channel.writeInbound(HTTPServerRequestPart.head(head))
       try channel.writeInbound(HTTPServerRequestPart.end(nil))
+      channel.embeddedEventLoop.run()
       while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
         if case .body(.fileRegion) = part { isFile = true }
       }

@@ -1,6 +1,9 @@
 #if Proxy
-import CacheEngineProxy
+import NIOCore
+import NIOEmbedded
 import Testing
+
+@testable import CacheEngineProxy
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -37,6 +40,14 @@ struct HalfClosureTests: ProxySuite {
         #expect(try await late.takeAll().hasSuffix(body))
       }
     }
+  }
+
+  @Test("What was written and not yet sent goes out before the connection is closed, whoever closes it")
+  func notYetSent() throws {
+    let channel = EmbeddedChannel(handler: HalfClosure())
+    channel.write(IOData.byteBuffer(ByteBuffer(string: "an answer")), promise: nil)
+    channel.close(promise: nil)
+    #expect(try channel.readOutbound(as: IOData.self) == .byteBuffer(ByteBuffer(string: "an answer")))
   }
 
   @Test("Behind the last answer of a connection there is none, not even one from memory")
