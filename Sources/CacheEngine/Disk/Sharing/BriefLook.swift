@@ -15,15 +15,17 @@ internal import Darwin
 /// that reads from a slow disk, or that is stopped, costs those who ask no processor time, and neither does a guest that asks now and
 /// then cost the owner any.
 struct BriefLook: Sendable {
-  /// For so many nanoseconds: about as long as it takes to wake the two threads that are not waited for so.
-  private static let time: Int64 = 60_000
+  /// So many nanoseconds a guest looks for its answer: about as long as it takes to wake the two threads that are not waited for so.
+  static let forAnswer: Int64 = 60_000
+  /// So many nanoseconds the owner looks for the next question: long enough for a task that asks again as soon as it has its answer.
+  static let forQuestion: Int64 = 20_000
   private static let mostDoublings = 6
 
   private var inVain = 0
   private var leftOut = 0
 
   /// Looks until there is what is looked for, or for so long; others may run in between.
-  static func finds(_ isThere: () -> Bool) -> Bool {
+  static func finds(within time: Int64, _ isThere: () -> Bool) -> Bool {
     let end = SystemClock().now.nanoseconds + time
     repeat {
       if isThere() { return true }

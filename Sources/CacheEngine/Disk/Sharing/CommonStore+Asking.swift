@@ -119,7 +119,7 @@ extension CommonStore {
     }
     let answer = Answer()
     if let socket = begin(request, origin, isAgain, { answer.give($0) }), state.withLock({ $0.look.begins() }) {
-      let isFound = BriefLook.finds {
+      let isFound = BriefLook.finds(within: BriefLook.forAnswer) {
         listenBriefly(to: socket)
         return answer.isThere
       }

@@ -63,7 +63,7 @@ extension CommonStore {
       let count = nfds_t(polled.count)
       var isFound = false
       if hasServed, look.begins() {
-        isFound = BriefLook.finds { unsafe poll(&polled, count, 0) > 0 }
+        isFound = BriefLook.finds(within: BriefLook.forQuestion) { unsafe poll(&polled, count, 0) > 0 }
         look.ended(isFound)
       }
       if !isFound { _ = unsafe poll(&polled, count, server.isWaiting ? 100 : Int32(clamping: glance / 1_000_000)) }
