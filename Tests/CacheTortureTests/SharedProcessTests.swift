@@ -71,7 +71,7 @@ import Testing
       program: URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "CacheTorture")
         .path())
     try owner.await(50)
-    let level = try open(store, silence: .milliseconds(300))
+    let level = try open(store, silence: .seconds(1))
     #expect(level.owner == .process(owner.process))
     try await level.set(Data([1]), forKey: "hot/x")
     #expect(try await level.get("hot/x") == Data([1]))
