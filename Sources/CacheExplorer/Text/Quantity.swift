@@ -45,16 +45,20 @@ package enum Quantity {
     return limit
   }
 
-  /// A whole number within bounds.
+  /// A whole number within bounds: `1000`, `1_000`.
   package static func number(_ text: String, in bounds: ClosedRange<Int>) throws(QuantityError) -> Int {
-    let number = Int(text)
+    let number = whole(text)
     if let number, bounds.contains(number) { return number }
     // Digits are a number, however many there are.
-    guard number != nil || !text.isEmpty && text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+    let digits = text.filter { $0 != "_" }
+    guard number != nil || !digits.isEmpty && digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
       throw QuantityError("“\(text)” is not a whole number", "write a number such as 1000")
     }
     throw QuantityError("\(text) is out of range", "give a number from \(bounds.lowerBound) to \(bounds.upperBound)")
   }
+
+  /// A whole number, with or without underscores between its digits.
+  package static func whole(_ text: String) -> Int? { Int(text.filter { $0 != "_" }) }
 
   /// A probability from 0 to 1: `1%`, `0.01`.
   package static func probability(_ text: String) throws(QuantityError) -> Double {

@@ -178,6 +178,8 @@ private let goodLines = [
   GoodLine(
     "run burst --rate 2.5 --requests 100 --seed 9 --keys 3 --key 'a b'",
     RunVerb(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, keys: 3, key: "a b"))),
+  GoodLine(
+    "run zipf --rate 1_000 --requests 20_000", RunVerb(WorkloadRequest(name: "zipf", rate: 1_000, requests: 20_000))),
   GoodLine("stop", StopVerb()),
   GoodLine("log debug", LogVerb(level: "debug")),
   GoodLine("stats", StatsVerb()),

@@ -34,6 +34,23 @@ struct QuantityTests {
   }
 
   @Test(
+    "Whole numbers are read with and without underscores", arguments: [("1000", 1_000), ("1_000", 1_000), ("0", 0)])
+  func numbers(text: String, number: Int) throws {
+    #expect(try Quantity.number(text, in: 0...1_000) == number)
+  }
+
+  @Test(
+    "A text that is no whole number, or one out of range, is refused with what to write",
+    arguments: [
+      ("", "“” is not a whole number", "1000"), ("_", "“_” is not a whole number", "1000"),
+      ("1e3", "“1e3” is not a whole number", "1000"), ("1_001", "1_001 is out of range", "from 0 to 1000"),
+      ("99999999999999999999", "is out of range", "from 0 to 1000"),
+    ])
+  func badNumbers(text: String, message: String, remedy: String) {
+    expectProblem(message, remedy) { () throws(QuantityError) in _ = try Quantity.number(text, in: 0...1_000) }
+  }
+
+  @Test(
     "Durations are read in every unit",
     arguments: [
       ("250ms", Duration.milliseconds(250)), ("30s", .seconds(30)), ("10m", .seconds(600)), ("10 min", .seconds(600)),

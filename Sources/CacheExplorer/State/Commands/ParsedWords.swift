@@ -96,7 +96,7 @@ package struct ParsedWords {
 
   package func number(_ option: String, in bounds: ClosedRange<Int>) throws(CommandError) -> Int? {
     try read(option) { (text) throws(QuantityError) in
-      guard let number = Int(text), bounds.contains(number) else {
+      guard let number = Quantity.whole(text), bounds.contains(number) else {
         throw QuantityError(
           "“\(text)” is not a whole number from \(bounds.lowerBound) to \(bounds.upperBound)", "write \(option) 100")
       }

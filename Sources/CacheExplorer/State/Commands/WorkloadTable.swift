@@ -32,7 +32,7 @@ package enum WorkloadTable {
   /// Requests a second, or `max` for infinitely many.
   package static func rate(_ text: String) throws(QuantityError) -> Double {
     if text == fastest { return .infinity }
-    guard let rate = Double(text), rates.contains(rate) else {
+    guard let rate = Double(text.filter { $0 != "_" }), rates.contains(rate) else {
       throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 100, or \(fastest)")
     }
     return rate
