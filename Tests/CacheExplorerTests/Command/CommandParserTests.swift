@@ -199,6 +199,7 @@ private let badLines = [
   BadLine("set a", 5, "set needs more; write set KEY VALUE|@FILE [--ttl 30s] [--level L]"),
   BadLine(
     "get a b", 6, "“b” is one word too many; write get KEY [--level L], with quotes round what holds spaces"),
+  BadLine("set a b --ttl 0s", 14, "--ttl: a time limit of nothing; give more than 0"),
   BadLine("warn now", 5, "there is no severity “now”; did you mean “low”?"),
   BadLine("stop now", 5, "“now” is one word too many; write stop, with quotes round what holds spaces"),
   BadLine("advance 60", 8, "“60” has no unit; use us, ms, s, m, h or d"),

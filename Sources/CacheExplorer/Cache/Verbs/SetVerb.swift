@@ -35,7 +35,7 @@ package struct SetVerb: Verb {
     let isFile = value.text.hasPrefix("@") && !value.isQuoted
     self.init(
       key: words.arguments[0].text, value: isFile ? .file(String(value.text.dropFirst())) : .text(value.text),
-      timeToLive: try words.read("--ttl", Quantity.duration), level: words.text("--level"))
+      timeToLive: try words.read("--ttl", Quantity.timeLimit), level: words.text("--level"))
   }
 
   package var touched: Touched { .contents }
