@@ -108,6 +108,23 @@ struct CauseTests {
     #expect(cause(&scene, "unseen")?.kind == .forgotten)
   }
 
+  @Test("A condition that refuses a key when it is read and when it is filled is one cause")
+  func refusedTwice() throws {
+    let configuration = try ConfigurationReader.read(
+      "levels: [{ conditioned: { when: { prefix: \"img:\" }, level: { memory: {} } } }, { pooled: { origin: {} } }]",
+      file: "t.yaml", folder: "/tmp")
+    var scene = Scene(size: Size(width: 120, height: 40), configuration: configuration)
+    let request = scene.nextRequest()
+    scene.event(.requestBegan(.get), key: "a", request: request)
+    scene.event(.operated(.refused), level: "conditioned", key: "a", request: request)
+    scene.event(.hit(cost: 1, deadline: nil, .zero), level: "origin", key: "a", request: request)
+    scene.event(.operated(.refused), level: "conditioned", key: "a", request: request)
+    scene.event(.requestEnded(.get, .hit(level: "origin"), .zero), key: "a", request: request)
+    scene.press(.character("3"), .enter)
+    #expect(scene.lines.count { $0.contains("conditioned refused") } == 3)
+    #expect(scene.lines.count { $0.contains("why: conditioned refused the key") } == 1)
+  }
+
   @Test("Departures are forgotten by halves, and then nobody claims that a key was never stored")
   func forgets() {
     var table = CauseTable(capacity: 8)

@@ -199,9 +199,12 @@ struct RequestText {
   }
 
   private mutating func addCauses() {
+    var told: Set<String> = []
     for step in record.steps {
       guard let cause = step.cause else { continue }
       let text = CauseText.sentence(cause, at: step.place, key: record.key, model)
+      // A condition refuses a key twice, when it is read and when it is filled.
+      guard told.insert(text).inserted else { continue }
       let reference = cause.event.map { "; see event \(Format.count($0))" } ?? ""
       addWrapped(
         text + reference, indent: 5, first: Span("why: ", .key), target: cause.event.map { .event($0) })
