@@ -103,10 +103,10 @@ extension Model {
     let owners = live.levels.reduce(into: [:]) { $0[$1.name] = $1.owner }
     if !owners.isEmpty { messages.append(.owners(owners)) }
     for (index, level) in live.levels.enumerated() {
-      let entries = live.entries.rows.compactMap { row -> EntrySummary<String>? in
+      let entries = live.entries.rows.compactMap { row -> ListedEntry? in
         guard let presence = row.presence[index] else { return nil }
-        return EntrySummary(
-          key: row.key, cost: row.size ?? 0, created: presence.created ?? row.lastTouch, deadline: presence.deadline)
+        return ListedEntry(
+          key: row.key, cost: row.size ?? 0, created: presence.created, deadline: presence.deadline, used: row.used)
       }
       if !entries.isEmpty { messages.append(.snapshot(level: level.name, entries)) }
     }

@@ -35,7 +35,7 @@ extension Explorer {
         continue
       }
       // A level that cannot be listed says so by itself when it is used.
-      let contents = try? await storage.contents()
+      let contents = try? await level.contents()
       // The levels of another cache may have the same names.
       guard live.statistics === surveyed.statistics else { return }
       if let contents { mailbox.post(.snapshot(level: level.name, contents)) }
@@ -51,7 +51,7 @@ extension Explorer {
       guard let storage = level.storage, storage.usage.count > Self.surveyLimit,
         let found = try? await storage.entries(atMost: Self.mostFound, where: { search.matches($0) })
       else { continue }
-      mailbox.post(.found(level: level.name, found))
+      mailbox.post(.found(level: level.name, level.listed(found)))
     }
   }
 

@@ -73,8 +73,12 @@ struct RecordingMask {
     }
   }
 
-  private mutating func masked(_ contents: [EntrySummary<String>]) -> [EntrySummary<String>] {
-    contents.map { EntrySummary(key: name(of: $0.key), cost: $0.cost, created: $0.created, deadline: $0.deadline) }
+  private mutating func masked(_ contents: [ListedEntry]) -> [ListedEntry] {
+    contents.map { entry in
+      var entry = entry
+      entry.key = name(of: entry.key)
+      return entry
+    }
   }
 
   private mutating func masked(_ exchange: ServedExchange) -> ServedExchange {

@@ -58,7 +58,7 @@ enum OneFrame {
           levels: live.levels),
         lost: batch.lost))
     for level in live.levels {
-      guard let storage = level.storage, let contents = try? await storage.contents() else { continue }
+      guard let contents = try? await level.contents() else { continue }
       _ = update(&model, .snapshot(level: level.name, contents))
     }
     _ = update(&model, .usage(live.usage))

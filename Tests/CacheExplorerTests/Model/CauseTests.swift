@@ -148,7 +148,7 @@ struct CauseTests {
     var scene = Scene(size: size, configuration: configuration)
     // The level's own list comes first, with the keys that the level knows.
     scene.send(
-      .snapshot(level: "memory", [EntrySummary(key: "v1/a", cost: 3, created: Scene.start, deadline: nil)]))
+      .snapshot(level: "memory", [ListedEntry(key: "v1/a", cost: 3, created: Scene.start, deadline: nil)]))
     #expect(scene.model.live.entries.row("v1/a")?.isPresent == true)
     let request = scene.nextRequest()
     scene.event(.requestBegan(.get), key: "a", request: request)
@@ -157,7 +157,7 @@ struct CauseTests {
     #expect(scene.model.live.entries.row("a")?.isPresent == true)
     #expect(scene.model.live.entries.row("v1/a")?.isPresent == false)
     scene.send(
-      .snapshot(level: "memory", [EntrySummary(key: "v1/a", cost: 3, created: Scene.start, deadline: nil)]))
+      .snapshot(level: "memory", [ListedEntry(key: "v1/a", cost: 3, created: Scene.start, deadline: nil)]))
     #expect(scene.model.live.entries.row("v1/a")?.isPresent == false)
     // What is evicted during a call for another key keeps its own name.
     let other = scene.nextRequest()

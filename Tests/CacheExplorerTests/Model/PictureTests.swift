@@ -147,7 +147,7 @@ struct PictureTests {
     scene.event(.operated(.servedStale(deadline: Scene.start)), level: memory, key: "a")
     #expect(scene.model.live.entries.row("a")?.presence[0]?.isStale == true)
     #expect(scene.model.live.traffic[0].stale == 1)
-    let summary = EntrySummary(
+    let summary = ListedEntry(
       key: "a", cost: 5, created: Scene.start.advanced(by: .seconds(-9)), deadline: Scene.start)
     scene.pass(.seconds(1))
     scene.event(.memoryWarning(dropped: 1, cost: 0, .zero), level: "disk")
@@ -187,7 +187,7 @@ struct PictureTests {
     scene.event(.memoryWarning(dropped: 1, cost: 0, .zero), level: "disk")
     scene.pass(.seconds(1))
     scene.read("newer", from: 2)
-    let summary = EntrySummary(key: "right", cost: 7, created: Scene.start, deadline: nil)
+    let summary = ListedEntry(key: "right", cost: 7, created: Scene.start, deadline: nil)
     scene.send(.snapshot(level: "disk", [summary]))
     let entries = scene.model.live.entries
     #expect(entries.row("wrong")?.presence[1] == nil)

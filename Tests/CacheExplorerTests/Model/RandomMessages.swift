@@ -119,7 +119,7 @@ struct RandomMessages {
       return .usage([level(): LevelUsage(count: number(), cost: number(), capacity: number(), countLimit: number())])
     case 14:
       let entries = (0..<5).map { _ in
-        EntrySummary(key: text(), cost: number(), created: instant(), deadline: instant())
+        ListedEntry(key: text(), cost: number(), created: instant(), deadline: instant())
       }
       return .snapshot(level: level(), entries)
     case 15:

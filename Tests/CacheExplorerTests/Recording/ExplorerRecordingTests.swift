@@ -101,6 +101,25 @@ import Testing
     #expect(screen.shown.contains { $0.lines[0].contains("● REC ") })
   }
 
+  @Test("A recording that begins in the middle says when an entry was used, and not that it was stored then")
+  func used() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.appending(path: "used.rec").path()
+    let explorer = try await explorer(RecordingScreen(size: Size(width: 120, height: 40)))
+    explorer.prepare()
+    let used = explorer.model.live.now.advanced(by: .seconds(-3))
+    let hit = CacheEvent(time: used, level: "memory", key: "a", kind: .hit(cost: 5, deadline: nil, .zero))
+    _ = update(&explorer.model, .events([hit], lost: 0))
+    _ = try explorer.beginRecording(path, limit: nil)
+    explorer.recorder?.notePicture(Canvas(explorer.model.size))
+    _ = try await explorer.endRecording()
+    try await explorer.live.close()
+    let row = try #require(Playback(try Recording(opening: path)).model.live.entries.row("a"))
+    #expect(row.isPresent)
+    #expect(row.created == nil)
+    #expect(row.used == used)
+  }
+
   @Test("record begins in the middle with what is listed and logged, and record off closes the file whole")
   func middle() async throws {
     let folder = try TemporaryFolder()

@@ -282,7 +282,7 @@ import Testing
             request: request, event: 2),
           LogLine(time: .zero, level: .info, source: "explorer", text: "secret words"),
         ], lost: 0))
-    let summary = EntrySummary(key: "secret-list", cost: 3, created: Scene.start, deadline: nil)
+    let summary = ListedEntry(key: "secret-list", cost: 3, created: Scene.start, deadline: nil)
     session.send(.snapshot(level: "disk", [summary]))
     for character in ":get secret\u{7f}" { session.send(.input(.key(.character(character)))) }
     session.send(.input(.paste("secret")))

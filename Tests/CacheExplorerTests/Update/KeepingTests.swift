@@ -146,7 +146,7 @@ struct KeepingTests {
     #expect(scene.lines.contains { $0.contains("+150 000 of DISK not listed") })
     scene.type("/zebra")
     #expect(scene.send(.input(.key(.enter))) == [.find("zebra")])
-    scene.send(.found(level: "disk", [EntrySummary(key: "zebra:1", cost: 9, created: scene.now, deadline: nil)]))
+    scene.send(.found(level: "disk", [ListedEntry(key: "zebra:1", cost: 9, created: scene.now, deadline: nil)]))
     #expect(scene.lines.contains { $0.contains("▸zebra:1") })
     scene.send(.unlisted([:]))
     #expect(!scene.lines.contains { $0.contains("not listed") })

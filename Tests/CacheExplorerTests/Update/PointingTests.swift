@@ -85,7 +85,7 @@ struct PointingTests {
         scene.read("\(key)\(step)", from: 2, size: Int.random(in: 1...1_000, using: &generator))
         if step == 5 {
           let entries = ["m1", "m2", "m3", "late"].map {
-            EntrySummary(key: $0, cost: 7, created: scene.now, deadline: nil)
+            ListedEntry(key: $0, cost: 7, created: scene.now, deadline: nil)
           }
           scene.send(.snapshot(level: "memory", entries))
         }

@@ -60,7 +60,7 @@ struct EnterTests {
     var scene = Scene(size: Size(width: 120, height: 40))
     #expect(!scene.lines.contains { $0.contains("\"\"") })
     scene.read("", from: 0)
-    scene.send(.snapshot(level: "memory", [EntrySummary(key: "", cost: 3, created: Scene.start, deadline: nil)]))
+    scene.send(.snapshot(level: "memory", [ListedEntry(key: "", cost: 3, created: Scene.start, deadline: nil)]))
     scene.model.page = .entries
     scene.pass(.seconds(1))
     #expect(scene.lines.contains { $0.contains("\"\"") })
@@ -123,7 +123,7 @@ struct EnterTests {
     scene.send(
       .snapshot(
         level: "memory",
-        [EntrySummary(key: "kept", cost: 2_048, created: scene.now, deadline: scene.now.advanced(by: .seconds(48)))]))
+        [ListedEntry(key: "kept", cost: 2_048, created: scene.now, deadline: scene.now.advanced(by: .seconds(48)))]))
     scene.press(.character("2"), .enter)
     let screen = scene.lines.joined(separator: "\n")
     for word in ["Entry kept", "MEMORY", "expires in 48s", "DISK", "does not have it", "2 KiB = 2048 B"] {

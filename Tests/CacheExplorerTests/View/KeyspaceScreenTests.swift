@@ -54,11 +54,11 @@ struct KeyspaceScreenTests {
   func undated(isServer: Bool) throws {
     var scene = Scene(
       size: Size(width: 120, height: 40), levels: [LevelRow(name: "redis", kind: "redis", capacity: "server")])
-    if isServer { scene.model.attachment = Attachment(label: "server, read-only") }
     let deadline = Scene.start.advanced(by: .seconds(60))
     scene.send(
       .snapshot(
-        level: "redis", [EntrySummary(key: "user:1", cost: 56, created: Scene.start, deadline: deadline)]))
+        level: "redis",
+        [ListedEntry(key: "user:1", cost: 56, created: isServer ? nil : Scene.start, deadline: deadline)]))
     scene.pass(.seconds(1))
     scene.press(.character("2"))
     let row = try #require(scene.lines.first { $0.contains("▸user:1 ") })
@@ -73,10 +73,9 @@ struct KeyspaceScreenTests {
   func found() {
     var scene = Scene(
       size: Size(width: 120, height: 40), levels: [LevelRow(name: "redis", kind: "redis", capacity: "server")])
-    scene.model.attachment = Attachment(label: "server, read-only")
     scene.read("used", from: 0)
     scene.pass(.seconds(1))
-    scene.send(.found(level: "redis", [EntrySummary(key: "found", cost: 56, created: scene.now, deadline: nil)]))
+    scene.send(.found(level: "redis", [ListedEntry(key: "found", cost: 56, created: nil, deadline: nil)]))
     #expect(scene.model.live.entries.row("found")?.isPresent == true)
     #expect(scene.model.live.entries.row("found")?.created == nil)
     scene.send(.sort("last"))

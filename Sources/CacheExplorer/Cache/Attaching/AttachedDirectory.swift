@@ -76,7 +76,9 @@ package enum AttachedDirectory {
         if let health = try await level.refresh() {
           post(.settings(settings(level.inspection, health, report)))
           post(.usage(live.usage))
-          if health.entries <= 100_000 { post(.snapshot(level: "disk", try await level.contents())) }
+          if health.entries <= 100_000, let contents = try await live.level(named: "disk")?.contents() {
+            post(.snapshot(level: "disk", contents))
+          }
         }
         complained = nil
       } catch is CancellationError {

@@ -85,7 +85,9 @@ package enum AttachedServer {
         try await server.look()
         if seconds.isMultiple(of: pause) {
           try await server.lookAtKeys()
-          follower.post(.snapshot(level: server.name, try await server.contents()))
+          if let contents = try await live.level(named: server.name)?.contents() {
+            follower.post(.snapshot(level: server.name, contents))
+          }
         }
         if complaint != nil { log("the server answers again", .notice, live, follower) }
         complaint = nil

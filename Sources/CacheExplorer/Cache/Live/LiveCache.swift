@@ -59,6 +59,19 @@ package struct LiveCache: Sendable {
       return try await storage?.get(storedKey(key)).map { ($0.prefix(count), $0.count) }
     }
 
+    /// All that it holds; `nil` if it holds nothing that can be listed.
+    package func contents() async throws -> [ListedEntry]? {
+      guard let storage else { return nil }
+      return listed(try await storage.contents())
+    }
+
+    /// What it lists, as far as it knows that.
+    package func listed(_ contents: [EntrySummary<String>]) -> [ListedEntry] {
+      contents.map {
+        ListedEntry(key: $0.key, cost: $0.cost, created: isDated ? $0.created : nil, deadline: $0.deadline)
+      }
+    }
+
     /// Whether it has a value that somebody stored, past counters and observers.
     func holds(_ key: String) async throws -> Bool {
       if let shared { return try await shared.holds(storedKey(key)) }

@@ -29,11 +29,11 @@ package struct Export: Sendable {
     let now = live.clock.now
     var entries: [Entry] = []
     for level in live.levels {
-      guard let storage = level.storage else { continue }
-      entries += try await storage.contents().map { entry in
+      guard let contents = try await level.contents() else { continue }
+      entries += contents.map { entry in
         Entry(
           key: mask?.name(of: entry.key) ?? entry.key, level: level.name, bytes: entry.cost,
-          age: level.isDated ? entry.created.duration(to: now) : nil,
+          age: entry.created.map { $0.duration(to: now) },
           timeLeft: entry.deadline.map { now.duration(to: $0) })
       }
       .sorted { $0.key < $1.key }

@@ -1,5 +1,5 @@
-package import CacheEngine
-import ExplorerState
+import CacheEngine
+package import ExplorerState
 import ExplorerText
 
 /// Copying, exporting, undoing, and resetting the figures.
@@ -77,14 +77,11 @@ extension Model {
   }
 
   /// Lists what was found in a level that is too large to be listed whole.
-  package mutating func found(_ contents: [EntrySummary<String>], in level: String) {
+  package mutating func found(_ contents: [ListedEntry], in level: String) {
     guard let index = live.index(ofLevel: level) else { return }
     var contents = contents
     for place in contents.indices { contents[place].key = live.displayed(contents[place].key, level: index) }
-    live.entries.add(contents, level: index, isDated: isDated(level: index))
+    live.entries.add(contents, level: index)
     say("found \(Format.count(contents.count)) in \(level.uppercased())")
   }
-
-  /// Whether a level knows when it stored what it lists: a Redis server that is looked at does not say.
-  func isDated(level: Int) -> Bool { attachment == nil || live.levels[level].kind != "redis" }
 }

@@ -68,8 +68,7 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
       for place in contents.indices {
         contents[place].key = model.live.displayed(contents[place].key, level: index)
       }
-      model.live.entries.corrected(
-        level: index, by: contents, askedAt: model.askedAt ?? model.live.now, isDated: model.isDated(level: index))
+      model.live.entries.corrected(level: index, by: contents, askedAt: model.askedAt ?? model.live.now)
     }
     effects = []
   case .files(let word, let names):

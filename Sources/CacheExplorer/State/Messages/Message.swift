@@ -29,7 +29,7 @@ package enum Message: Sendable, Codable {
   /// So many entries of levels are not listed, by the levels' names.
   case unlisted([String: Int])
   /// Entries of a level that is not listed, which were looked for.
-  case found(level: String, [EntrySummary<String>])
+  case found(level: String, [ListedEntry])
   /// What goes wrong in levels on purpose, by name.
   case faults([String: String])
   /// How full levels are, by name.
@@ -39,7 +39,7 @@ package enum Message: Sendable, Codable {
   /// Who serves the files of levels that processes share, by the levels' names.
   case owners([String: String])
   /// Everything that a level holds.
-  case snapshot(level: String, [EntrySummary<String>])
+  case snapshot(level: String, [ListedEntry])
   /// A command was carried out; `line` as it was typed.
   case finished(CommandResult, line: String? = nil)
   /// What a file's name that begins so can go on as.

@@ -17,18 +17,19 @@ package struct EntryTable: Sendable {
     package var presence: [Presence?]
     package var size: Int?
     package var hits = 0
-    package var lastTouch: CacheInstant
+    /// When it was last stored or hit; `nil` if it was only listed, by a level that does not say when it stored it.
+    package fileprivate(set) var used: CacheInstant?
 
     package var isPresent: Bool { presence.contains { $0 != nil } }
     /// How the topmost level that has it holds it.
     package var topmost: Presence? { presence.lazy.compactMap(\.self).first }
     /// When the oldest copy was stored, if that was seen.
     package var created: CacheInstant? { presence.lazy.compactMap { $0?.created }.min() }
-    /// When it was last stored or hit; `nil` if it was only listed, by a level that does not say when it stored it.
-    package var used: CacheInstant? { hits == 0 && isPresent && created == nil ? nil : lastTouch }
+
+    fileprivate mutating func touch(at time: CacheInstant) { used = max(used ?? time, time) }
 
     /// Rows of the lowest ranks are forgotten first.
-    fileprivate var rank: Int64 { isPresent ? lastTouch.nanoseconds : .min }
+    fileprivate var rank: Int64 { isPresent ? used?.nanoseconds ?? .min + 1 : .min }
   }
 
   /// The most keys that are kept in mind.
@@ -69,29 +70,29 @@ package struct EntryTable: Sendable {
   }
 
   package mutating func stored(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
-    change(key, at: time) { row in
+    change(key) { row in
       row.presence[level] = Presence(created: time, deadline: deadline)
       if let cost { row.size = cost }
-      row.lastTouch = max(row.lastTouch, time)
+      row.touch(at: time)
     }
   }
 
   package mutating func hit(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
-    change(key, at: time) { row in
+    change(key) { row in
       let created = row.presence[level]?.created
       row.presence[level] = Presence(created: created, deadline: deadline)
       if let cost { row.size = cost }
       row.hits += 1
-      row.lastTouch = max(row.lastTouch, time)
+      row.touch(at: time)
     }
   }
 
   package mutating func servedStale(_ key: String, level: Int, deadline: CacheInstant?, at time: CacheInstant) {
-    change(key, at: time) { row in
+    change(key) { row in
       let created = row.presence[level]?.created
       row.presence[level] = Presence(created: created, deadline: deadline, isStale: true)
       row.hits += 1
-      row.lastTouch = max(row.lastTouch, time)
+      row.touch(at: time)
     }
   }
 
@@ -104,11 +105,12 @@ package struct EntryTable: Sendable {
   /// What a level listed under its own name for a key is the entry of another key.
   mutating func renamed(_ old: String, to new: String, level: Int) {
     guard old != new, let slot = slots[old], let presence = rows[slot].presence[level] else { return }
-    let size = rows[slot].size
+    let renamed = rows[slot]
     gone(old, level: level)
-    change(new, at: rows[slot].lastTouch) { row in
+    change(new) { row in
       row.presence[level] = presence
-      row.size = row.size ?? size
+      row.size = row.size ?? renamed.size
+      row.used = row.used ?? renamed.used
     }
   }
 
@@ -122,11 +124,7 @@ package struct EntryTable: Sendable {
   /// Takes a level's own list of what it holds for the truth.
   ///
   /// What was stored since the list was asked for may be missing from it and stays.
-  ///
-  /// `isDated`: The level knows when it stored what it lists.
-  package mutating func corrected(
-    level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant, isDated: Bool
-  ) {
+  package mutating func corrected(level: Int, by contents: [ListedEntry], askedAt asked: CacheInstant) {
     epoch += 1
     var stale: [String: CacheInstant] = [:]
     for slot in rows.indices {
@@ -135,27 +133,25 @@ package struct EntryTable: Sendable {
       if presence.isStale { stale[rows[slot].key] = presence.deadline }
       rows[slot].presence[level] = nil
     }
-    for entry in contents.prefix(capacity) {
-      change(entry.key, at: entry.created) { row in
-        row.presence[level] = Presence(
-          created: isDated ? entry.created : nil, deadline: entry.deadline,
-          isStale: entry.deadline != nil && stale[entry.key] == entry.deadline)
-        if row.size == nil { row.size = entry.cost }
-      }
+    add(contents, level: level)
+    for (key, deadline) in stale {
+      guard let slot = slots[key], rows[slot].presence[level]?.deadline == deadline else { continue }
+      rows[slot].presence[level]?.isStale = true
     }
   }
 
   /// Takes in entries that a level holds, beside what is known of it.
-  package mutating func add(_ contents: [EntrySummary<String>], level: Int, isDated: Bool) {
+  package mutating func add(_ contents: [ListedEntry], level: Int) {
     for entry in contents.prefix(capacity) {
-      change(entry.key, at: entry.created) { row in
-        row.presence[level] = Presence(created: isDated ? entry.created : nil, deadline: entry.deadline)
+      change(entry.key) { row in
+        row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)
         if row.size == nil { row.size = entry.cost }
+        if row.used == nil { row.used = entry.used ?? entry.created }
       }
     }
   }
 
-  private mutating func change(_ key: String, at time: CacheInstant, _ body: (inout Row) -> Void) {
+  private mutating func change(_ key: String, _ body: (inout Row) -> Void) {
     if let slot = slots[key] {
       note(slot)
       return body(&rows[slot])
@@ -163,7 +159,7 @@ package struct EntryTable: Sendable {
     if rows.count >= capacity { forgetOldest() }
     note(rows.count)
     slots[key] = rows.count
-    var row = Row(key: key, presence: Array(repeating: nil, count: levelCount), lastTouch: time)
+    var row = Row(key: key, presence: Array(repeating: nil, count: levelCount))
     body(&row)
     rows.append(row)
   }
