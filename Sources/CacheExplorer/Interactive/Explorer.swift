@@ -15,8 +15,6 @@ final class Explorer {
   private static let frame = Duration.milliseconds(50)
   /// The same when much happens.
   private static let busyFrame = Duration.milliseconds(200)
-  /// Between two pictures of what travels from level to level.
-  private static let step = Duration.milliseconds(125)
   /// Up to this many events in a frame are few.
   private static let few = 10
   /// Levels with more entries than this are not listed, except for entries that are used or looked for.
@@ -54,7 +52,7 @@ final class Explorer {
   var replay: ReplayShow?
   private var isAlarmSet = false
   private var pace = PicturePace()
-  /// Hold the alarms of the next picture, and of the next one on which something has travelled on.
+  /// Hold the alarms of the next picture, and of the next one that differs although nothing happened.
   private let (nextPicture, nextStep) = (Errands(), Errands())
 
   init(
@@ -165,8 +163,8 @@ final class Explorer {
     guard exitStatus == nil else { return }
     drawInTime(isAsked: !messages.allSatisfy(\.isNews))
     tellTime()
-    // A step of what travels; whatever else is drawn meanwhile is one as well.
-    MainLoop.setAlarm(of: nextStep, after: model.isMoving ? Self.step : nil) { [weak self] in
+    // Whatever else is drawn meanwhile is such a step as well.
+    MainLoop.setAlarm(of: nextStep, after: model.nextStep) { [weak self] in
       if let self, exitStatus == nil { show([tick]) }
     }
   }

@@ -68,6 +68,20 @@ struct EntryListTests {
     #expect(list.order.count == 2)
   }
 
+  @Test("What happened since the list was looked at brings another picture soon, and after that nothing moves")
+  func catchesUp() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    #expect(scene.model.nextStep == nil)
+    for (place, key) in ["a", "b"].enumerated() {
+      scene.event(.stored(.set, cost: 5, deadline: nil, .zero), level: "memory", key: key)
+      #expect(scene.model.list.order.count == place)
+      #expect(scene.model.nextStep == .milliseconds(250))
+      scene.pass(.milliseconds(250))
+      #expect(scene.model.list.order.count == place + 1)
+      #expect(scene.model.nextStep == nil)
+    }
+  }
+
   @Test("Every column sorts, and what changes moves to where a sort would put it", arguments: EntryList.Column.allCases)
   func staysSorted(column: EntryList.Column) {
     var picture = picture(400)

@@ -126,6 +126,16 @@ package struct Model: Sendable {
     page == .overview && !isZoomed && isWatched && frozen == nil && isAnimated && live.isMoving
   }
 
+  /// Between two pictures of what travels from level to level.
+  private static let step = Duration.milliseconds(125)
+
+  /// After how long the picture changes although nothing happens: something travels on it, or the list of entries has not
+  /// taken in yet what happened.
+  package var nextStep: Duration? {
+    if isMoving { return Self.step }
+    return frozen == nil && list.isBehind(live.entries) ? EntryList.pause : nil
+  }
+
   /// The time of day of an instant, in milliseconds.
   package func timeOfDay(_ instant: CacheInstant) -> Int64 {
     // Instants saturate where sums of durations would trap.

@@ -50,11 +50,14 @@ package struct EntryList: Sendable {
 
   private static let unlisted = Int64.min
   /// An order that moves more often cannot be read.
-  private static let pause = Duration.milliseconds(250)
+  package static let pause = Duration.milliseconds(250)
   /// So many entries are looked at again for one picture, since time passed.
   static let sliceLength = 20_000
 
   package init() {}
+
+  /// Whether the table has changed since it was looked at.
+  package func isBehind(_ table: EntryTable) -> Bool { epoch != table.epoch || seen != table.endOfChanges }
 
   /// Lists what changed; at once and everything if `isForced`, else after a pause.
   package mutating func refresh(_ picture: Picture, isForced: Bool) {
@@ -63,7 +66,7 @@ package struct EntryList: Sendable {
     if isForced || isOther {
       rebuild(picture)
     } else {
-      guard seen != table.endOfChanges || filter.dependsOnTime else { return }
+      guard isBehind(table) || filter.dependsOnTime else { return }
       if let lookedAt, lookedAt.duration(to: picture.now) < Self.pause { return }
       for slot in table.changes(since: seen) { update(Int(slot), picture) }
       if filter.dependsOnTime { lookAgain(picture) }
