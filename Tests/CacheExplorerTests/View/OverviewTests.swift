@@ -66,6 +66,22 @@ struct OverviewTests {
     #expect(scene.send(.input(.key(.character("q")))) == [.quit])
   }
 
+  @Test("Below 40x10 nobody is told that q quits where it does not, and what is asked can be read")
+  func tooSmallForQuestions() {
+    var scene = Scene.busy(Size(width: 20, height: 5))
+    func shown() -> [String] { scene.lines.filter { !$0.isEmpty } }
+    scene.press(.character(":"))
+    #expect(shown() == ["needs 40x10"])
+    scene.press(.escape)
+    scene.send(.workload("zipf"))
+    scene.press(.character("q"))
+    #expect(shown() == ["quit? y/N"])
+    scene.press(.character("q"))
+    #expect(shown() == ["needs 40x10, q quits"])
+    scene.press(.character("q"))
+    #expect(scene.send(.input(.key(.character("y")))) == [.quit])
+  }
+
   private func expect(
     _ scene: Scene, shows text: String, styledAs name: String, at location: SourceLocation = #_sourceLocation
   ) throws {

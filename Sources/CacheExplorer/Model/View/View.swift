@@ -10,7 +10,7 @@ package func view(_ model: Model, on canvas: inout Canvas) {
   canvas.cursor = nil
   canvas.fill(Rect(x: 0, y: 0, width: canvas.size.width, height: canvas.size.height))
   let layout = Layout(model)
-  guard !layout.isTooSmall else { return TooSmall.draw(on: &canvas) }
+  guard !layout.isTooSmall else { return TooSmall.draw(model.mode, on: &canvas) }
 
   let picture = model.shown
   Header.draw(model, picture, in: layout.header, on: &canvas)
@@ -41,13 +41,18 @@ package func view(_ model: Model, on canvas: inout Canvas) {
 }
 
 enum TooSmall {
-  static func draw(on canvas: inout Canvas) {
-    let need = Layout.smallest
-    let texts: [DisplayText] = [
-      "cache-explorer needs \(need.width)x\(need.height); this is \(canvas.size.width)x\(canvas.size.height). q quits",
-      "needs \(need.width)x\(need.height), q quits", "needs \(need.width)x\(need.height)", "small",
-    ]
-    let text = texts.first { $0.width <= canvas.size.width } ?? "…"
+  /// `mode`: What keys are for: q quits only while it neither answers a question nor is typed.
+  static func draw(_ mode: Model.Mode, on canvas: inout Canvas) {
+    let needs = DisplayText("needs \(Layout.smallest.width)x\(Layout.smallest.height)")
+    let whole = "cache-explorer " + needs + DisplayText("; this is \(canvas.size.width)x\(canvas.size.height)")
+    let texts: [DisplayText] =
+      switch mode {
+      case .normal: [whole + ". q quits", needs + ", q quits"]
+      case .confirming(let confirmation):
+        [DisplayText(confirmation.question) + " y/N"] + (confirmation.command == .quit ? ["quit? y/N"] : [])
+      default: [whole]
+      }
+    let text = (texts + [needs, "small"]).first { $0.width <= canvas.size.width } ?? "…"
     canvas.write(text, x: 0, y: canvas.size.height / 2, style: .warning)
   }
 }
