@@ -3,12 +3,6 @@ import ExplorerModel
 import ExplorerState
 import ExplorerText
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Writes a recording as an asciicast, version 2, which asciinema and its player show.
 ///
 /// https://docs.asciinema.org/manual/asciicast/v2/
@@ -69,10 +63,7 @@ enum Asciicast {
       if !frame.isEmpty { text += line(time, "o", frame) }
     }
     report.failure = playback.failure
-    let bytes = Data(text.utf8)
-    do { try bytes.write(to: URL(filePath: path), options: .atomic) } catch {
-      throw CommandFailure(message: "\(path) cannot be written; name a file in a directory that you may write to")
-    }
+    try NamedFile.write(text, to: path)
     return report
   }
 

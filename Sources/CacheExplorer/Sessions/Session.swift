@@ -111,8 +111,8 @@ enum Session {
     StandardStreams.say(format == .json ? report.json : report.text)
     for (path, text) in [(svg, report.svg), (json, report.json + "\n")] {
       guard let path else { continue }
-      do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
-        throw ProgramFailure(.usage, "\(path): error: it cannot be written; name a file in a folder that can be")
+      do { try NamedFile.write(text, to: path, options: []) } catch {
+        throw ProgramFailure(.usage, "error: \(error)")
       }
     }
   }

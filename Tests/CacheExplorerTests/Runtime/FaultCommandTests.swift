@@ -152,7 +152,7 @@ import Testing
       export /no/such/directory/all.csv
       """#, clock: AdjustableClock(ManualClock()))
     #expect(lines[3].contains(#""outcome":"ok""#))
-    #expect(lines[6].contains("cannot be written"))
+    #expect(lines[6].contains("all.csv cannot be written (No such file or directory); name a file"))
     let json = try Data(contentsOf: folder.url.appending(path: "all.json"))
     let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
     let entries = try #require(object["entries"] as? [[String: Any]])

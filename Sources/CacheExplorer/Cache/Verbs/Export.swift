@@ -2,12 +2,6 @@ import CacheEngine
 package import ExplorerState
 import ExplorerText
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// What the levels hold, without values: they may be large, and nobody's business.
 package struct Export: Sendable {
   package struct Entry: Sendable {
@@ -76,11 +70,7 @@ package struct Export: Sendable {
   }
 
   package static func write(_ text: String, to file: String) async throws {
-    try await BlockingWork.run {
-      do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
-        throw CommandFailure(message: "\(file) cannot be written; name a file in a directory that you may write to")
-      }
-    }
+    try await BlockingWork.run { try NamedFile.write(text, to: file) }
   }
 
   private static func milliseconds(_ duration: Duration) -> Int { Int(duration.clampedNanoseconds / 1_000_000) }

@@ -1,0 +1,28 @@
+import ExplorerState
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A file that somebody named to be written.
+package enum NamedFile {
+  /// - Throws: ``CommandFailure`` that says why the file cannot be written.
+  package static func write(_ text: String, to path: String, options: Data.WritingOptions = .atomic) throws {
+    do { try Data(text.utf8).write(to: URL(filePath: path), options: options) } catch {
+      let cause = (error as? CocoaError)?.underlying as? POSIXError
+      let reason = cause.map { unsafe " (\(String(cString: strerror($0.code.rawValue))))" } ?? ""
+      throw CommandFailure(
+        message: "\(path) cannot be written\(reason); name a file in a directory that you may write to")
+    }
+  }
+}
