@@ -193,6 +193,17 @@ struct CommandLineTests {
     #expect(scene.lines[22].hasPrefix(" ✕ one cache is shown"))
   }
 
+  @Test("Why a command failed is told whole where there is room for that alone")
+  func longReasons() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    let reason = "the cache belongs to the app; open a configuration with cache-explorer open"
+    let result = CommandResult(command: "reload", outcome: .error, microseconds: 0, error: reason)
+    scene.send(.finished(result, line: "reload"))
+    #expect(scene.lines[22].hasSuffix(" ✕ " + reason), "\(scene.lines[22])")
+    scene.send(.input(.resized(Size(width: 120, height: 40))))
+    #expect(scene.lines.contains { $0.hasSuffix(" ✕ reload → failed: " + reason) })
+  }
+
   @Test("What a demonstration says stays in sight beside what it does, until an answer to a typed line comes")
   func captions() {
     var scene = Scene(size: Size(width: 80, height: 24))

@@ -55,7 +55,7 @@ extension CommandLineState {
     let shown = line.map { $0.isEmpty ? result.command : $0 } ?? result.command
     answer = Answer(
       isGood: result.outcome != .error, text: Self.sentence(shown, result), lineLength: shown.count,
-      secrets: grammar.secrets(shown))
+      reason: result.outcome == .error ? result.error : nil, secrets: grammar.secrets(shown))
   }
 
   private static func sentence(_ line: String, _ result: CommandResult) -> String {

@@ -187,6 +187,12 @@ enum CommandRow {
       let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
       let line = DisplayText(model.shown(String(answer.text.prefix(answer.lineLength)), keys: answer.secrets))
       let rest = DisplayText(model.shown(String(answer.text.dropFirst(answer.lineLength)), keys: answer.secrets))
+      // Why it failed, and what to do about it, says more than what was typed.
+      if let reason = answer.reason, sign.text.width + line.width + rest.width > rect.width {
+        let text = DisplayText(model.shown(reason, keys: answer.secrets))
+        canvas.write([sign, Span(text)], x: rect.x, y: rect.y, limit: rect.width)
+        return
+      }
       // A line with a long key in it leaves room for what became of it.
       let room = max(rect.width / 2, rect.width - sign.text.width - rest.width)
       canvas.write([sign, Span(line.shortened(to: room) + rest)], x: rect.x, y: rect.y, limit: rect.width)

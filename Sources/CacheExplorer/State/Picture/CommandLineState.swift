@@ -7,13 +7,18 @@ package struct CommandLineState: Sendable {
     package var text: String
     /// So many characters of it are the command that it answers.
     package var lineLength = 0
+    /// Why the command failed, in the same words.
+    package var reason: String?
     /// Keys and values that occur in it.
     package var secrets: [String] = []
 
-    package init(isGood: Bool, text: String, lineLength: Int = 0, secrets: [String] = []) {
+    package init(
+      isGood: Bool, text: String, lineLength: Int = 0, reason: String? = nil, secrets: [String] = []
+    ) {
       self.isGood = isGood
       self.text = text
       self.lineLength = lineLength
+      self.reason = reason
       self.secrets = secrets
     }
   }
