@@ -148,6 +148,18 @@ struct EnterTests {
     #expect(screen.contains("nowhere: this is the default"))
   }
 
+  @Test("What another program tells of its settings stands in no file that could be reloaded")
+  func toldSetting() throws {
+    var scene = try Self.scene(.config, Size(width: 80, height: 24))
+    scene.press(.home, .down, .down, .down)
+    #expect(scene.lines.contains { $0.contains("r reloads") } && scene.lines.contains { $0.contains(" default ") })
+    scene.model.attachment = Attachment(label: "attached 7 app")
+    #expect(!scene.lines.contains { $0.contains("r reloads") || $0.contains(" default ") })
+    scene.press(.enter)
+    #expect(scene.lines.contains { $0.contains("memory.count") })
+    #expect(!scene.lines.contains { $0.contains("nowhere: this is") || $0.contains("edit the file") })
+  }
+
   @Test("Every word and field of the examples and demonstrations has a meaning")
   func meanings() throws {
     let folder = try TemporaryFolder()

@@ -88,6 +88,8 @@ package enum ConfigPanel: Panel {
     let meaning = setting.field.map { SettingMeaning.of(field: $0, in: word) } ?? SettingMeaning.of(word: word)
     if let meaning { detail.add("", meaning) }
     detail.add(setting.field == nil ? "kind" : "value", setting.value, .key)
+    // What another program tells stands in no file.
+    guard model.attachment == nil else { return detail }
     if setting.place != nil {
       detail.add("written", sheet.origin(of: setting), .accent)
     } else if setting.field != nil {
@@ -120,12 +122,15 @@ package enum ConfigPanel: Panel {
     let rect = frame.rect
     let lines = lines(model, width: rect.width - 4)
     let warnings = model.config.warnings.count
-    var right = warnings == 0 ? "no warnings" : "\(warnings) \(warnings == 1 ? "warning" : "warnings")"
-    right += " · r reloads"
-    if lines.hasMore(chosen: model.config.row, room: rect.height - 2) { right = "↓ more · " + right }
+    var notes: [String] = []
+    if lines.hasMore(chosen: model.config.row, room: rect.height - 2) { notes.append("↓ more") }
+    if model.attachment == nil {
+      notes.append(warnings == 0 ? "no warnings" : "\(warnings) \(warnings == 1 ? "warning" : "warnings")")
+      notes.append("r reloads")
+    }
     canvas.box(
       rect, title: "Config " + DisplayText(model.config.file).shortened(to: max(8, rect.width - 40)),
-      right: DisplayText(right), isFocused: frame.isFocused)
+      right: DisplayText(notes.joined(separator: " · ")), isFocused: frame.isFocused)
     lines.draw(chosen: model.config.row, in: rect, isFocused: frame.isFocused, on: &canvas)
   }
 
@@ -159,7 +164,7 @@ package enum ConfigPanel: Panel {
     let titles = sheet.settings.map { $0.depth * 2 + DisplayText($0.field ?? "").width + 2 }
     let column = min(max(18, (titles.max() ?? 0) + 2), width / 2)
     let origins = sheet.settings.map { DisplayText(sheet.origin(of: $0)).width }.max() ?? 0
-    let origin = width >= 60 ? min(max(10, origins), width / 3) : 0
+    let origin = width >= 60 && model.attachment == nil ? min(max(10, origins), width / 3) : 0
     for setting in sheet.settings {
       let indent = DisplayText(repeating: " ", count: setting.depth * 2 + (setting.field == nil ? 0 : 2))
       let title: DisplayText =
