@@ -75,6 +75,21 @@ struct ServedDemoTests {
     try await demo.live.close()
   }
 
+  @Test("A path in a command stands for its address, as it does on the screen")
+  func paths() async throws {
+    let folder = try TemporaryFolder()
+    let clock = SimulatedClock()
+    let demo = try await ServedDemo.open(
+      try configuration(folder), file: "demo http", clock: clock, observe: { _, _ in })
+    _ = await clock.drive { await demo.run(for: .seconds(20)) }
+    let executor = Interpreter(live: demo.live, mode: .script)
+    for key in ["/style.css", "http://\(ServedDemo.authority)/style.css"] {
+      #expect(await executor.run(GetVerb(key: key, level: nil)).outcome == .hit)
+    }
+    #expect(await executor.run(GetVerb(key: "style.css", level: nil)).outcome == .miss)
+    try await demo.live.close()
+  }
+
   @Test("It is the same every time")
   func deterministic() async throws {
     let (first, second) = (try await exchanges(), try await exchanges())

@@ -29,7 +29,8 @@ package struct ServedDemo: Sendable {
     let cache = HTTPCache(
       storing: levels.store, policy: levels.policy, origin: DemoServer(clock: clock), bodyLimit: levels.bodyLimit,
       clock: clock)
-    return ServedDemo(live: levels.live(behind: cache), levels: levels, cache: cache, observe: observe)
+    let live = levels.live(behind: cache, scheme: "http", authority: DemoServer.authority)
+    return ServedDemo(live: live, levels: levels, cache: cache, observe: observe)
   }
 
   /// Lets visitors come until the task is cancelled.

@@ -108,6 +108,8 @@ package struct LiveCache: Sendable {
   var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
   /// Removes a key, or everything, where what is on its way to the cache would bring it back.
   var purge: (@Sendable (_ key: String?) async throws -> Void)?
+  /// The key of a path, if keys are the addresses of a server.
+  var address: (@Sendable (_ path: String) -> String?)?
   /// What the proxy in front of it has done, if there is one.
   package var http: ServedFigures?
   /// Listens to every command of the server that is looked at, and says what that brought.
@@ -168,6 +170,9 @@ package struct LiveCache: Sendable {
     }
     return sight
   }
+
+  /// The key that somebody names: of addresses, requests and screens show the paths.
+  func key(named name: String) -> String { name.hasPrefix("/") ? address?(name) ?? name : name }
 
   /// Removes a key, or everything, from every level.
   func remove(_ key: String?) async throws {

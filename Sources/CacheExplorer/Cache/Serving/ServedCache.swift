@@ -45,7 +45,8 @@ package struct ServedCache: Sendable {
           ServedExchange(number, request, scheme: origin.scheme, authority: origin.authority)
         }
       }
-      return ServedCache(live: levels.live(behind: proxy.cache), proxy: proxy)
+      let live = levels.live(behind: proxy.cache, scheme: origin.scheme, authority: origin.authority)
+      return ServedCache(live: live, proxy: proxy)
     } catch {
       try? await levels.live.close()
       throw error

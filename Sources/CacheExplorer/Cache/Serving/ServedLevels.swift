@@ -44,8 +44,9 @@ struct ServedLevels: Sendable {
   }
 
   /// The cache for commands: what clients have asked for before does not bring back what one removes.
-  func live(behind cache: HTTPCache<ServedStore>) -> LiveCache {
+  func live(behind cache: HTTPCache<ServedStore>, scheme: String, authority: String) -> LiveCache {
     var live = live
+    live.address = { TargetURI(scheme: scheme, authority: authority, path: $0)?.text }
     live.purge = { key in
       // The cache removes even for a cancelled caller, for as long as its levels take.
       try await unlessCancelled {

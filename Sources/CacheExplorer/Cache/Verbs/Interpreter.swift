@@ -60,11 +60,13 @@ package final class Interpreter: Sendable {
   ///
   /// `mask`: Gives keys other names in what is answered, but for the value, and in what is written into files.
   package func run(_ verb: any Verb, mask: KeyMask? = nil) async -> CommandResult {
+    var verb = verb
+    if let key = verb.key { verb.key = live.key(named: key) }
     guard let mask else { return await perform(verb) }
     let undone = verb is UndoVerb ? undo.withLock { $0?.key } : nil
     let keys = [verb.key, undone].compactMap(\.self)
     let levels = live.levels
-    var result = await Self.$currentMask.withValue(mask) { await perform(verb) }
+    var result = await Self.$currentMask.withValue(mask) { [verb] in await perform(verb) }
     // A level knows a key by a name that may tell as much.
     let secrets = keys + levels.flatMap { keys.map($0.storedKey) }
     result.error = result.error.map { mask.hide(secrets, in: $0) }

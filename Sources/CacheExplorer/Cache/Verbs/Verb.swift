@@ -16,7 +16,7 @@ package protocol Verb: Equatable, Sendable {
   /// What it concerns, so that whoever owns that may refuse it.
   var touched: Touched { get }
   /// The key that it is about.
-  var key: String? { get }
+  var key: String? { get set }
   /// The file that it writes.
   var output: String? { get }
   /// What of its line is nobody's business.
@@ -57,7 +57,10 @@ extension Verb {
 
   package var name: String { Self.syntax.name }
   package var touched: Touched { .nothing }
-  package var key: String? { nil }
+  package var key: String? {
+    get { nil }
+    set {}
+  }
   package var output: String? { nil }
   package var secrets: [String] { [key].compactMap(\.self) }
   package var canBeUndone: Bool { false }
