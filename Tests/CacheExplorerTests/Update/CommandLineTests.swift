@@ -204,6 +204,19 @@ struct CommandLineTests {
     #expect(scene.lines.contains { $0.hasSuffix(" ✕ reload → failed: " + reason) })
   }
 
+  @Test("Why a key did nothing is said until the next one does something; what a command answered stays")
+  func refusalsGo() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.type("y")
+    #expect(scene.lines[22].hasPrefix(" ✕ the clipboard is not used"))
+    scene.type("z")
+    #expect(scene.model.command.answer == nil)
+    let result = CommandResult(command: "undo", outcome: .error, microseconds: 0, error: "the key has changed")
+    scene.send(.finished(result, line: "undo"))
+    scene.type("z")
+    #expect(scene.lines[22] == " ✕ undo → failed: the key has changed")
+  }
+
   @Test("What a demonstration says stays in sight beside what it does, until an answer to a typed line comes")
   func captions() {
     var scene = Scene(size: Size(width: 80, height: 24))

@@ -201,7 +201,11 @@ extension Model {
         return []
       }
     case .help, .explaining: return KeyTable.action(for: key, in: .normal).map { helpAction($0) } ?? []
-    case .normal: return KeyTable.action(for: key, in: .normal).map { act($0) } ?? []
+    case .normal:
+      guard let action = KeyTable.action(for: key, in: .normal) else { return [] }
+      // It was about the key before.
+      if command.answer?.isRefusal == true { command.answer = nil }
+      return act(action)
     }
   }
 

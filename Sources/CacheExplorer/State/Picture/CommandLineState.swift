@@ -12,6 +12,9 @@ package struct CommandLineState: Sendable {
     /// Keys and values that occur in it.
     package var secrets: [String] = []
 
+    /// It says why a key did nothing, or a line was not understood.
+    package var isRefusal: Bool { !isGood && lineLength == 0 }
+
     package init(
       isGood: Bool, text: String, lineLength: Int = 0, reason: String? = nil, secrets: [String] = []
     ) {
