@@ -160,8 +160,6 @@ private struct KeyFindings<Key: Hashable & Sendable>: Sendable {
   /// back: it may have been meant, and what was read or written under it is not to be kept.
   mutating func isMeant(_ key: Key) -> Bool {
     if let verdict = verdicts[key] { return verdict }
-    // A key with a NaN in it is nobody's: it could not be asked for.
-    guard key == key else { return false }
     if !isOver { unknown.insert(key) }
     return isOver
   }

@@ -165,8 +165,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       tell(entry, key)
       return entry.map { .hit($0) }
     }
-    // A write may have come since the reading began: then what is above now is newer.
-    if let entry = try? await base.upper.lookup(key).entry { return .hit(entry) }
     return inTime?.missReason == .nothingToAsk ? nil : inTime
   }
 
