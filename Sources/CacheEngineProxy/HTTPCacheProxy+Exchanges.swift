@@ -198,7 +198,7 @@ extension HTTPCacheProxy {
         case .bytes(let bytes):
           try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
           served.bytes += bytes.count
-        case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
+        case .trailers(let fields): trailers = HTTPHeaders(fields)
         }
       }
     } catch let error as CacheError {
@@ -224,7 +224,6 @@ extension HTTPCacheProxy {
     cache: CacheStatus? = nil, error: (any Error)? = nil
   ) async throws {
     var headers = HTTPHeaders(fields)
-    let content = exchange.head.method == .HEAD ? "" : body
     headers.add(name: "Content-Length", value: String(body.utf8.count))
     headers.add(name: "Date", value: HTTPDate(SystemClock().timeSinceEpoch).description)
     if isLast { headers.add(name: "Connection", value: "close") }
@@ -233,8 +232,8 @@ extension HTTPCacheProxy {
     if let error { served.note(error) }
     defer { tally.note(served) }
     try await exchange.outbound.write(
-      contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
-    served.bytes = content.utf8.count
+      contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: body))), .end(nil)])
+    served.bytes = body.utf8.count
     served.isWhole = true
   }
 }
