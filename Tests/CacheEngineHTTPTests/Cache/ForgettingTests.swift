@@ -61,6 +61,63 @@ struct ForgettingTests {
     #expect(try await cache.response(for: get()).text() == "2")
   }
 
+  @Test("N5: what a 304 tells one with credentials is kept for nobody else")
+  func confirmedForOne() async throws {
+    let user = try #require(HTTPField.Name("X-User"))
+    let origin = ScriptedOrigin { request, _ in
+      request.headerFields.contains(.ifNoneMatch)
+        ? HTTPAnswer(304, ["ETag: \"1\"", "X-User: \(request.headerFields[.authorization] ?? "anybody")"])
+        : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "body")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(10))
+    for (field, name) in [("Authorization: alice", "alice"), ("X: 1", "anybody")] {
+      let answer = try await cache.response(for: get(field))
+      #expect(answer.head.headerFields[user] == name && answer.status.forwardStatus == 304)
+    }
+  }
+
+  @Test(
+    "N27: only an answer that takes the place of what is stale has that forgotten where it is not kept itself",
+    arguments: [(404, false), (501, true), (206, true), (412, true), (416, true)])
+  func notKept(status: Int, stays: Bool) async throws {
+    let cache = cache(
+      ScriptedOrigin { _, count in
+        count == 0
+          ? HTTPAnswer(200, ["Cache-Control: max-age=10"], "old") : HTTPAnswer(status, ["Cache-Control: no-store"])
+      })
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(10))
+    #expect(try await cache.response(for: get()).head.status.code == status)
+    #expect(try await cache.response(for: get("Cache-Control: max-stale")).status.isHit == stays)
+  }
+
+  @Test(
+    "N5, N29: what a HEAD is answered counts unless that is for one user, or says nothing of the content",
+    arguments: [
+      ("X: 1", 200, "ETag: \"2\"", false), ("X: 1", 404, "X: 1", false), ("X: 1", 503, "ETag: \"2\"", true),
+      ("Authorization: alice", 200, "ETag: \"2\"", true),
+    ])
+  func heads(_ own: String, _ status: Int, _ field: String, _ stays: Bool) async throws {
+    let cache = cache(
+      ScriptedOrigin { request, _ in
+        request.method == .head
+          ? HTTPAnswer(status, ["Cache-Control: max-age=10", field])
+          : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "old")
+      })
+    _ = try await cache.response(for: get()).text()
+    _ = try await cache.response(for: get(own, "Cache-Control: no-cache", method: .head))
+    #expect(try await cache.response(for: get()).status.isHit == stays)
+  }
+
+  @Test("What a GET is answered that has content is kept for none without it")
+  func contentOfGET() async throws {
+    let cache = cache(ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") })
+    #expect(try await cache.response(for: get(), body: HTTPBody(.init("x".utf8))).text() == "0")
+    #expect(try await cache.response(for: get()).text() == "1")
+  }
+
   @Test("N31: what an unsafe request has changed is forgotten, also if its client has left by then")
   func leavesAfterChange() async throws {
     let client = Mutex<Task<Void, any Error>?>(nil)
@@ -75,6 +132,24 @@ struct ForgettingTests {
     let leaving = Task { _ = try await cache.response(for: get(method: .delete)) }
     client.withLock { $0 = leaving }
     _ = await leaving.result
+    #expect(try await cache.response(for: get()).text() == "2")
+  }
+
+  @Test("N24, N31: nobody joins a request that was made before its target was changed")
+  func joinsNothingOld() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      if request.method == .delete { return HTTPAnswer(204) }
+      if count == 0 { try await gate.pass() }
+      return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
+    }
+    let cache = cache(origin)
+    async let early = cache.response(for: get()).text()
+    await gate.arrivals(1)
+    _ = try await cache.response(for: get(method: .delete))
+    #expect(try await cache.response(for: get()).text() == "2")
+    gate.open()
+    #expect(try await early == "0")
     #expect(try await cache.response(for: get()).text() == "2")
   }
 

@@ -333,6 +333,9 @@ struct HTTPCacheTests {
     let second = try await cache.response(for: get())
     #expect(try await second.text() == "old")
     #expect(second.status.forwardStatus == 503)
+    // Of a part of a second nobody takes it for fresh.
+    clock.advance(by: .milliseconds(500))
+    #expect(try await cache.response(for: get()).status.timeToLive == -2)
     clock.advance(by: .seconds(20))
     #expect(try await cache.response(for: get()).head.status.code == 503)
   }

@@ -48,6 +48,7 @@ struct ChoosingTests {
     #expect(StoredVariants([newer, older]).selected(by: [:]) == 0)
     #expect(StoredVariants([older, newer]).selected(by: [:]) == 1)
     #expect(StoredVariants([older, newer]).selected(by: HTTPFields(lines: ["A: 1"])) == 0)
+    #expect(StoredVariants([older, older]).selected(by: [:]) == 1)
     var variants = StoredVariants()
     for place in 0...StoredVariants.limit {
       let request = get("A: \(place)")
@@ -80,6 +81,14 @@ struct ChoosingTests {
     #expect(!request.headerFields.contains(.ifModifiedSince))
     let neither = StoredVariants([stored("Cache-Control: max-age=1")])
     #expect(policy.validation(of: neither, selected: 0, for: get()).isEmpty)
+    // A part of what the client has is its own affair.
+    for condition in ["If-Match: \"1\"", "If-Unmodified-Since: \(HTTPDate(newYear))", "If-Range: \"1\""] {
+      #expect(policy.validation(of: both, selected: 0, for: get("A: 1", condition)).isEmpty)
+    }
+    // What selects a response without a tag is asked about by its date alone.
+    let dated = stored("Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT", "Vary: A", to: get("A: 4"))
+    let asked = policy.validation(of: StoredVariants([first, dated]), selected: 1, for: get("A: 4"))
+    #expect(asked == .init(modifiedSince: "Wed, 31 Dec 2025 00:00:00 GMT"))
   }
 
   @Test("N25, N26: a server that compresses is asked about one coding, and may name another tag of it")
@@ -118,6 +127,12 @@ struct ChoosingTests {
     #expect(policy.confirmed(by: illegible, of: all, asked: .init(tags: [EntityTag("\"1\"")]), for: [:]) == [])
     #expect(policy.confirmed(by: answer(304), of: all, asked: .init(tags: [EntityTag("\"1\"")]), for: [:]) == [1])
     #expect(policy.confirmed(by: answer(304), of: all, asked: byDate, for: [:]) == [3])
+    // The date of a response that has a tag, and the weak tag of one that is not selected, say nothing.
+    let both = StoredVariants([stored("ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")])
+    #expect(policy.confirmed(by: answer(304), of: both, asked: byDate, for: [:]) == [])
+    let elsewhere = StoredVariants([stored("ETag: W/\"1\"", "Vary: A", to: get("A: 1"))])
+    let weakly = HTTPCachePolicy.Validation(tags: [EntityTag("W/\"1\"")])
+    #expect(policy.confirmed(by: answer(304), of: elsewhere, asked: weakly, for: [:]) == [])
     #expect(
       policy.confirmed(
         by: answer(304, "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT"), of: all, asked: byDate, for: [:]) == [3]
@@ -137,6 +152,14 @@ struct ChoosingTests {
     #expect(!fields.contains(.init("Z")!) && !fields.contains(.age))
     #expect(fresh.age(at: time) == .zero)
     #expect(fresh.head.status == .ok)
+  }
+
+  @Test("N26: a 304 gives no strong tag for a weak one, which may belong to other bytes")
+  func freshensWeakly() {
+    let old = stored("ETag: W/\"1\"")
+    let fresh = HTTPCachePolicy(.shared).freshen(
+      old, with: answer(304, "ETag: \"1\""), requestTime: newYear, responseTime: newYear)
+    #expect(fresh.head.headerFields[.eTag] == "W/\"1\"")
   }
 
   @Test(
@@ -217,6 +240,14 @@ struct ChoosingTests {
     #expect(
       StoredAnswer(response, to: get("Range: bytes=0-1", "If-Range: \(condition)"), at: newYear).head.status.code
         == status)
+  }
+
+  @Test("N30: a date is a strong validator of what was a minute old when it was sent", arguments: [(0, 206), (1, 200)])
+  func ifRangeSoon(_ second: Int, _ status: Int) {
+    let modified = "Wed, 31 Dec 2025 23:59:0\(second) GMT"
+    let request = get("Range: bytes=0-1", "If-Range: \(modified)")
+    let answer = StoredAnswer(stored("Last-Modified: \(modified)"), to: request, at: newYear)
+    #expect(answer.head.status.code == status)
   }
 
   @Test("N28: a tag with bytes that are not UTF-8 is compared by them, and nothing is asked about beside it")

@@ -64,6 +64,11 @@ struct FreshnessTests {
     policy.heuristicLimit = .seconds(60)
     #expect(life() == .seconds(53))
     #expect(policy.remainingLife(of: before, at: before.responseTime) == .seconds(3))
+    policy.kind = .shared
+    response.head.headerFields[.init("CDN-Cache-Control")!] = "max-age=100"
+    #expect(life() == .seconds(93))
+    policy.targetedFields = []
+    #expect(life() == .seconds(53))
   }
 
   @Test("N15: the time that a response took counts, and a clock that went back tells nothing")
