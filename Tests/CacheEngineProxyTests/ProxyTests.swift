@@ -310,6 +310,17 @@ struct ProxyTests: ProxySuite {
     }
   }
 
+  @Test(
+    "N35: the content of a GET comes between nothing, also where the answer is in memory",
+    arguments: ["Content-Length: 3\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"])
+  func contentOfGET(_ content: String) async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, _) async throws in
+      _ = try await ask(port, get())
+      let answer = try await ask(port, "GET / HTTP/1.1\r\nHost: a\r\n\(content)\(get())")
+      #expect(answer.components(separatedBy: "HTTP/1.1 200 OK\r\n").count == 3)
+    }
+  }
+
   @Test("A client that asks for much and takes nothing is waited for, and others are answered meanwhile")
   func greedyClient() async throws {
     var settings = ProxySettings()
@@ -448,6 +459,7 @@ struct ProxyTests: ProxySuite {
         let answer = try await ask(port, request)
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
         #expect(answer.contains("\r\nCache-Status: cache-explorer; fwd=\(reason)\r\n"))
+        #expect(answer.contains("\r\nProxy-Status: cache-explorer; error=connection_refused\r\n"))
       }
       let inVain = try await ask(port, get("/", "Cache-Control: only-if-cached\r\n"))
       #expect(inVain.hasPrefix("HTTP/1.1 504 ") && inVain.contains("detail=only-if-cached"))
