@@ -16,7 +16,7 @@ import Testing
     store = SimulatedSharedStore(clock: clock)
   }
 
-  private func level(
+  func level(
     _ client: SimulatedSharedClient, expiry: Expiry = .never, keepsExpired: Duration = .zero,
     encryption: SharedEncryption? = nil
   ) throws -> Level {
@@ -260,7 +260,8 @@ import Testing
     gate.open()
     try await writer.value
     #expect(try await here.get("a") == Data([3]))
-    try await recover(here)
+    try await here.remove(["b"])
+    #expect(here.unsettledCount == 0)
     #expect(try await here.lookup("b").missReason == .absent)
   }
 

@@ -142,6 +142,23 @@ import Testing
     #expect(try await shared(store.client("look")).get("a") == 2)
   }
 
+  @Test("G6 who has waited for as long as four leases may take loads without one")
+  func waitsNoLonger() async throws {
+    store.plant(Array("test:l:a".utf8), [UInt8](repeating: 7, count: 16) + [0x4c])
+    let origin = ScriptedLevel<String, Int> { _ in .hit(Entry(7)) }
+    let pool = origin.sharedPool(
+      try shared(store.client("a")), lease: .milliseconds(100), observer: nil, clock: clock)
+    let began = clock.now
+    let answered = Tally()
+    let reader = Task {
+      defer { answered.add() }
+      return try await pool.get("a")
+    }
+    try await wait { answered.count == 1 }
+    #expect(try await reader.value == 7)
+    #expect(began.duration(to: clock.now) >= .milliseconds(400))
+  }
+
   @Test("who waited for a load that found nothing is told so, and does not load once more")
   func nothingFound() async throws {
     let gate = Gate()
@@ -224,6 +241,8 @@ import Testing
     }
     gate.open()
     #expect(try await reader.value == 1)
+    // Nothing is written that nobody could read.
+    if change == .clear { #expect(store.contents[Array("test:r:a".utf8)] == nil) }
     let held = try await there.lookup("a").entry
     #expect(held?.value == (change == .set ? 2 : change == .nothing ? 1 : nil))
     #expect(held?.tags == (change == .nothing ? ["x"] : change == .set ? [] : nil))

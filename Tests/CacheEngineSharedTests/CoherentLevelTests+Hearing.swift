@@ -1,0 +1,61 @@
+import CacheEngine
+import CacheEngineShared
+import CacheEngineTesting
+import TestSupport
+import Testing
+
+extension CoherentLevelTests {
+  private struct OwnBus: InvalidationBus {
+    let feed = InvalidationFeed()
+    func changes(of prefixes: [[UInt8]]) -> InvalidationFeed { feed }
+  }
+
+  @Test("G2 once the bus has ended the cache is deaf")
+  func busEnds() async throws {
+    let bus = OwnBus()
+    let shared = try Shared(store.client("here"), namespace: "test", valueCoding: .json, clock: clock)
+    let coherence = Coherence(bus, of: shared, whileDeaf: .passBy)
+    let cache = Memory().compose(shared, coherence: coherence, observer: nil, clock: clock)
+    bus.feed.send(.everything(.connected))
+    try await turns { cache.coherence.deafSince == nil }
+    try await cache.set(1, forKey: "a")
+    #expect(cache.peek("a") == 1)
+    bus.feed.end()
+    try await turns { cache.coherence.deafSince != nil }
+    #expect(cache.peek("a") == nil)
+  }
+
+  @Test("what could not be forgotten is passed by also when nothing is heard any more")
+  func deafInDoubt() async throws {
+    let removed = Calls<String>()
+    let upper = HookedLevel(
+      base: Memory(),
+      onRemove: { key in
+        removed.append(key)
+        if key == "a" { throw CacheError(.simulated, "stuck") }
+      })
+    let bus = OwnBus()
+    let shared = try Shared(store.client("here"), namespace: "test", valueCoding: .json, clock: clock)
+    let cache = upper.compose(shared, coherence: Coherence(bus, of: shared), observer: nil, clock: clock)
+    bus.feed.send(.everything(.connected))
+    try await turns { cache.coherence.deafSince == nil }
+    try await cache.set(1, forKey: "a")
+    bus.feed.send(.names([Array("test:r:a".utf8)]))
+    bus.feed.send(.lost(lastHeard: clock.now))
+    bus.feed.send(.names([Array("test:r:b".utf8)]))
+    try await turns { removed.all.contains("b") }
+    #expect(cache.peek("a") == nil)
+  }
+
+  @Test("names that were taken from a feed fill it no more")
+  func takenNames() async {
+    let feed = InvalidationFeed(limit: 2)
+    var changes = feed.makeAsyncIterator()
+    for number: UInt8 in 0..<3 {
+      let change = SharedInvalidation.names([[number], [255]])
+      feed.send(change)
+      let told = await changes.next()
+      #expect(told == change)
+    }
+  }
+}
