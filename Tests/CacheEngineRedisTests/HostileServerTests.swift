@@ -133,6 +133,24 @@ import Testing
     }
   }
 
+  @Test("who is cancelled leaves, and nobody else, also where a reply has come since he asked")
+  func cancelsOne() async throws {
+    let server = try await HostileServer { _, command in command[0] == "HELLO" ? .say("") : .silence }
+    let store = server.store()
+    func ask(_ number: UInt8) async throws -> Task<[[UInt8]?], any Error> {
+      let reader = Task { try await store.read([[number]]) }
+      try await turns { server.commands.count { $0[0] == "MGET" } == Int(number) }
+      return reader
+    }
+    let (first, second, third) = (try await ask(1), try await ask(2), try await ask(3))
+    server.say(Self.value("one"), on: 1)
+    #expect(try await first.value == [Array("one".utf8)])
+    second.cancel()
+    server.say(Self.value("two") + Self.value("three"), on: 1)
+    await #expect(throws: CancellationError.self) { try await second.value }
+    #expect(try await third.value == [Array("three".utf8)])
+  }
+
   @Test("who is cancelled returns at once, and the reply to him is handed to nobody")
   func cancelled() async throws {
     let server = try await HostileServer { _, command in

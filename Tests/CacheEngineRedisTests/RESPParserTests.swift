@@ -71,6 +71,17 @@ import Testing
     }
   }
 
+  @Test("a reply that is there in part stays where it is when a long one before it goes")
+  func partBehindLong() throws {
+    var parser = RESPParser()
+    let long = [UInt8](repeating: 0x78, count: 70_000)
+    parser.append(Array("$70000\r\n".utf8) + long + Array("\r\n*2\r\n:1\r\n".utf8))
+    #expect(try parser.next() == .bytes(long))
+    #expect(try parser.next() == nil)
+    parser.append(Array(":2\r\n".utf8))
+    #expect(try parser.next() == .array([.number(1), .number(2)]))
+  }
+
   @Test("a reply that grows without an end is refused before it fills the memory")
   func endless() {
     #expect(throws: RESPParser.Malformed.self) {
