@@ -170,6 +170,18 @@ import Testing
     #expect(disk.stored("plain")?.value == 7)
   }
 
+  @Test("An optional level says whether a copy failed or a write")
+  func optionalTells() async throws {
+    let full = Level(onSet: { _, _ in throw CacheError(.simulated, "full") })
+    let cache = full.optional(observer: observer).compose(origin, observer: nil)
+    #expect(try await cache.get("a") == 7)
+    try await cache.set(8, forKey: "a")
+    let failed = observer.events.compactMap { event -> CacheEvent.Operation? in
+      if case .failed(let operation, _, _) = event.kind { operation } else { nil }
+    }
+    #expect(failed == [.backFill, .set])
+  }
+
   @Test("a composition that failed in part failed in part for what stands around it too")
   func nestedPartialFailure() async throws {
     let full = { Level(name: $0, onSet: { _, _ in throw CacheError(.diskWriteFailed, "no space") }) }

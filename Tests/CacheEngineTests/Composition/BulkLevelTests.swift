@@ -83,11 +83,26 @@ import Testing
     try await table.set([("a", 1)])
     let passed = broken.compose(table, observer: nil)
     #expect(values(try await passed.lookup(["a"])) == [1])
+    // Where nobody is asked below, the failure above is the answer, as for a key by itself.
+    table.missReason = .nothingToAsk
+    let answers = try await passed.lookup(["x", "a"])
+    #expect(throws: CacheError(.simulated, "broken")) { try answers[0].result.get() }
+    #expect(values(answers) == [nil, 1])
     table.onAnswer = { throw CacheError(.simulated, "down") }
     await #expect(throws: CacheError.self) { try await memory.compose(table).lookup(["a"]) }
     #expect(try await memory.compose(table).batchGetSome(["a"]).isEmpty)
     try await memory.set(1, forKey: "a")
     #expect(values(try await memory.compose(table).lookup(["a"])) == [1])
+  }
+
+  @Test("what the source has said is gone is kept no longer, also where it was asked for many keys")
+  func gone() async throws {
+    let clock = ManualClock()
+    let memory = Memory(expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock)
+    try await memory.set(1, forKey: "a")
+    clock.advance(by: .seconds(10))
+    #expect(values(try await memory.staleIfError(table, for: .seconds(30), clock: clock).base.lookup(["a"])) == [nil])
+    #expect(memory.usage.count == 0)
   }
 
   @Test("where the question below fails, what was found above is answered all the same, unless the reader is cancelled")
@@ -131,6 +146,7 @@ final class Table: BulkLevel {
     var values: [String: Int] = [:]
     var questions: [[String]] = []
     var costs: [Int?] = []
+    var missReason = MissReason.absent
     var onAnswer: @Sendable () async throws -> Void = {}
   }
 
@@ -138,6 +154,10 @@ final class Table: BulkLevel {
 
   var questions: [[String]] { state.withLock { $0.questions } }
   var costs: [Int?] { state.withLock { $0.costs } }
+  var missReason: MissReason {
+    get { state.withLock { $0.missReason } }
+    set { state.withLock { $0.missReason = newValue } }
+  }
   var onAnswer: @Sendable () async throws -> Void {
     get { state.withLock { $0.onAnswer } }
     set { state.withLock { $0.onAnswer = newValue } }
@@ -153,7 +173,7 @@ final class Table: BulkLevel {
     try await onAnswer()
     return keys.map { key in
       if key == "bad" { return BulkAnswer(key: key, result: .failure(CacheError(.invalidCachedData, "bad"))) }
-      return BulkAnswer(key: key, result: .success(values[key].map { .hit(Entry($0)) } ?? .miss(.absent)))
+      return BulkAnswer(key: key, result: .success(values[key].map { .hit(Entry($0)) } ?? .miss(missReason)))
     }
   }
 

@@ -71,6 +71,32 @@ import Testing
     #expect(held.order.withLock { $0 } == [0, 2])
   }
 
+  /// Cancels a task when it is told that somebody waits.
+  private final class Canceller: CacheObserver {
+    let task = Mutex<Task<Int?, any Error>?>(nil)
+    func record(_ event: CacheEvent) { if event.isQueued { task.withLock { $0 }?.cancel() } }
+  }
+
+  @Test("a caller that is cancelled just before it waits leaves the line, too")
+  func cancelledBeforeWaiting() async throws {
+    let held = Held(0..<1)
+    let canceller = Canceller()
+    let cache = held.level.capRequests(1, observer: canceller)
+    let first = Task { try await cache.get(0) }
+    await held.gates[0]?.arrivals(1)
+    let start = Gate()
+    let second = Task {
+      try await start.pass()
+      return try await cache.get(1)
+    }
+    canceller.task.withLock { $0 = second }
+    start.open()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    expect(cache.load == (running: 1, waiting: 0))
+    held.gates[0]?.open()
+    #expect(try await first.value == 0)
+  }
+
   @Test("a caller that is cancelled while it reads gives its place to the next")
   func cancelledReader() async throws {
     let held = Held(0..<2)

@@ -50,6 +50,14 @@ import Testing
     #expect(loads.count == 1, comment, sourceLocation: sourceLocation)
   }
 
+  @Test("what somebody stores between two looks for a value is taken, and none is loaded")
+  func storedInBetween() async throws {
+    let asked = Tally()
+    let level = ScriptedLevel<String, String> { _ in asked.add() == 1 ? .miss(.absent) : .hit(Entry("there")) }
+    let value = try await level.value(forKey: "a") { _ in .value("loaded") }
+    #expect(value == "there" && asked.count == 2)
+  }
+
   private let same = TwoWayTransformationBox<String, String>(
     transform: { String($0.dropFirst().dropLast()) }, inverseTransform: { "<\($0)>" })
 

@@ -56,6 +56,23 @@ import Testing
     #expect(memory.peek("b") == 1)
   }
 
+  @Test("C2 nobody joins what a pool above was loading when lifetimes were ended", arguments: [false, true])
+  func endedInPool(all: Bool) async throws {
+    let asked = Tally()
+    let slow = ScriptedLevel<String, Int> { [gate] _ in
+      if asked.add() > 1 { return .hit(Entry(2)) }
+      try await gate.pass()
+      return .hit(Entry(1))
+    }
+    let cache = slow.pooled().staleIfError(shared, for: .seconds(10), clock: clock)
+    let early = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    if all { try await cache.invalidateAll() } else { try await cache.invalidate("a") }
+    #expect(try await cache.get("a") == 2)
+    gate.open()
+    #expect(try await early.value == 1)
+  }
+
   @Test("C2 one that comes while a write is under way makes the upper level forget now, and when the write ends")
   func writeUnderWay() async throws {
     let slow = HookedLevel(base: shared, onStore: { [gate] _, value in if value == 2 { try await gate.pass() } })

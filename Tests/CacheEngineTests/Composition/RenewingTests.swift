@@ -66,6 +66,19 @@ import Testing
     #expect(try await stack.lookup("a").entry?.validator == "v2")
   }
 
+  @Test("of two entries that have expired, a source is shown the younger one", arguments: [-5, 5])
+  func younger(_ seconds: Int) async throws {
+    let memory = memory()
+    let stack = memory.compose(source.fetcher(clock), clock: clock)
+    _ = try await stack.get("a")
+    clock.advance(by: .seconds(10))
+    let created = try #require(try await memory.lookupIncludingExpired("a").entry?.created)
+    var offered = Entry("a0", deadline: clock.now, created: created.advanced(by: .seconds(seconds)))
+    offered.validator = "v0"
+    _ = try await stack.lookup("a", renewing: offered)
+    #expect(source.asked == [nil, seconds > 0 ? "v0" : "v1"])
+  }
+
   @Test("a source is shown what has expired through every operator that leaves values as they are")
   func operators() async throws {
     let fetcher = source.fetcher(clock)

@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CacheCore
+
 @Suite struct RevalidatedLevelTests {
   private let clock = ManualClock()
   private let source = ChangingSource()
@@ -144,6 +146,23 @@ import Testing
     gate.open()
     await refreshed()
     #expect(try await memory.get("a") == 100)
+  }
+
+  @Test("what another read has found meanwhile stays where the source said before that there is none")
+  func foundMeanwhile() async throws {
+    let memory = memory()
+    let cache = memory.staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(nil), gate: gate)
+    let early = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    source.answers(.success(2))
+    #expect(try await cache.get("a") == 2)
+    gate.open()
+    _ = try await early.value
+    #expect(memory.peek("a") == 2)
   }
 
   @Test("a source that was not asked, or whose own copy has expired, says nothing of what is gone")
@@ -298,6 +317,18 @@ import Testing
     let cache = upper.refreshAhead(ScriptedLevel(), within: .seconds(10), observer: nil, clock: clock)
     #expect(try await cache.get(.nan) == 1)
     #expect(cache.refreshCount == 0)
+  }
+
+  @Test("only so many keys pause: with one more, all of them may be read again at once")
+  func pauses() async throws {
+    var refreshes = Refreshes<Int, Int>()
+    let task = Task<Lookup<Int>?, any Error> { nil }
+    func begins(_ key: Int) -> Bool { refreshes.task(of: key, at: clock.now, heedsPause: true) { task } != nil }
+    let end = clock.now.advanced(by: .seconds(1))
+    for key in 0..<Refreshes<Int, Int>.room { refreshes.end(key, pausingUntil: end, at: clock.now) }
+    #expect(!begins(0))
+    refreshes.end(-1, pausingUntil: end, at: clock.now)
+    #expect(!begins(-1) && begins(0) && begins(1))
   }
 
   @Test("a disk keeps expired entries as well, and drops them when their time is over")

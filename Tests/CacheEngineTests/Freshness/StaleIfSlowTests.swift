@@ -100,6 +100,15 @@ import Testing
     }
   }
 
+  @Test("where there is nobody to ask below, the answer is that of the level above")
+  func nobodyBelow() async throws {
+    let memory = memory()
+    try await memory.set(1, forKey: "a")
+    clock.advance(by: .seconds(10))
+    let cache = memory.staleIfSlow(EmptyLevel(), after: .seconds(1), for: .seconds(30), clock: clock)
+    #expect(try await cache.lookup("a").missReason == .expired)
+  }
+
   @Test("a write while a reader waits is what it gets, and the late answer does not replace it")
   func overtaken() async throws {
     let cache = cache()
