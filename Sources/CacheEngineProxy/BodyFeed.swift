@@ -53,7 +53,7 @@ final class BodyFeed: Sendable {
 
   /// Ends the content, or breaks it off; to be called by the one who reads the connection.
   func put(end: Result<Void, any Error>) {
-    state.withLock { $0.isPut = true }
+    if case .success = end { state.withLock { $0.isPut = true } }
     finish(end)
   }
 
@@ -66,7 +66,7 @@ final class BodyFeed: Sendable {
     reader?.resume(with: end.map { nil })
   }
 
-  /// Whether the one who reads the connection has put everything, or puts no more.
+  /// Whether the one who reads the connection has put everything.
   var isPut: Bool { state.withLock { $0.isPut } }
 
   /// Reads no more.

@@ -51,5 +51,12 @@ import Testing
     for error in [ofRead, ofWrite] { #expect(ProxyFault(try #require(error)).name == "connection_terminated") }
     withExtendedLifetime((channel, other)) {}
   }
+
+  @Test("a content that broke off was not put whole: its connection carries nothing more", arguments: [true, false])
+  func brokenOff(isWhole: Bool) {
+    let feed = BodyFeed(length: nil)
+    feed.put(end: isWhole ? .success(()) : .failure(CancellationError()))
+    #expect(feed.isPut == isWhole)
+  }
 }
 #endif
