@@ -20,7 +20,7 @@ extension HTTPCacheProxy {
         var parts = inbound.makeAsyncIterator()
         while note(idle: true, id), case .head(let head)? = try await parts.next(isolation: #isolation) {
           _ = note(idle: false, id)
-          let exchange = Exchange(head: head, start: .now, outbound: outbound)
+          let exchange = Exchange(head: head, start: .now, channel: connection.channel, outbound: outbound)
           let goesOn: Bool
           switch RequestCheck(head, origin: target, peer: peer, settings: settings) {
           case .refuse(let status):
@@ -69,6 +69,7 @@ extension HTTPCacheProxy {
   private struct Exchange: Sendable {
     let head: HTTPRequestHead
     let start: ContinuousClock.Instant
+    let channel: any Channel
     let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
 
     /// What is told of a request that has no answer from the cache, as long as nothing of one has gone out.
@@ -119,9 +120,10 @@ extension HTTPCacheProxy {
           guard await feed.put(Data(bytes.readableBytesView)) else { break reading }
         }
       }
-      feed.put(end: isWhole ? .success(()) : .failure(fault))
+      // A connection that is closed has nobody to be told of a fault.
+      feed.put(end: isWhole ? .success(()) : .failure(exchange.channel.isActive ? fault : CancellationError()))
     } catch {
-      feed.put(end: .failure(error))
+      feed.put(end: .failure(CancellationError()))
     }
     return try await response && isWhole
   }

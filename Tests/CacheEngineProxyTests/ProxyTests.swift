@@ -398,6 +398,17 @@ struct ProxyTests: ProxySuite {
     }
   }
 
+  @Test("A client that does not go on with its content is cut off, and is told of as one that has left")
+  func slowContent() async throws {
+    var settings = ProxySettings()
+    settings.idleTimeout = .milliseconds(50)
+    try await withProxy(settings, origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
+      #expect(try await ask(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf") == "")
+      #expect(origin.requests.isEmpty)
+    }
+    #expect(log.all.map(\.status) == [499] && log.all.map(\.fault) == [nil])
+  }
+
   @Test("Stopping ends connections that wait at once, and breaks off what takes longer than it may")
   func stops() async throws {
     // An origin that never answers on one path.
