@@ -17,7 +17,9 @@ import Musl
 import Darwin
 #endif
 
-/// Contents that are sent again and again, in files without names in the system's memory, which the system sends as they are.
+/// Contents that are sent again and again, in files without names, which the system sends as they are.
+///
+/// On Linux they are in the system's memory, elsewhere in `/tmp`, where nobody can open them.
 ///
 /// What is sent from the memory of the program is copied twice, and the second copy, the system's, goes through as much memory as all
 /// clients have yet to take. For 64 KiB that takes longer than the rest of a hit.
@@ -31,6 +33,8 @@ final class ContentFiles: Sendable {
   static let sendings = 16
   static let fileSize = 4 << 20
   static let fileCount = 8
+  /// The most contents that the files have room for.
+  static let most = fileCount * fileSize / least
 
   /// Where a content is, for one client that it is sent to.
   ///
@@ -75,24 +79,32 @@ final class ContentFiles: Sendable {
     /// How much of the youngest is used.
     var used = 0
     /// How often contents were sent of late, by their addresses.
-    var sent = [(address: UInt, times: Int)](repeating: (0, 0), count: 256)
+    var sent: [UInt: Int] = [:]
 
-    mutating func place(of content: Data, _ address: UInt) -> Place? {
-      if let found = known[address], found.content.count == content.count {
-        return Place(found.file, found.bytes)
-      }
-      guard isDue(address), let file = file(for: content.count), file.write(content, at: used) else { return nil }
-      let bytes = used..<used + content.count
-      used = bytes.upperBound
-      known[address] = (content, file, bytes)
-      return Place(file, bytes)
+    func place(of content: Data, _ address: UInt) -> Place? {
+      guard let found = known[address], found.content.count == content.count else { return nil }
+      return Place(found.file, found.bytes)
+    }
+
+    /// Where a content is to be put, if it was sent often enough.
+    mutating func room(for content: Data, _ address: UInt) -> (file: File, bytes: Range<Int>)? {
+      guard isDue(address), let file = file(for: content.count) else { return nil }
+      defer { used += content.count }
+      return (file, used..<used + content.count)
+    }
+
+    /// Notes that a content was put in a file, which may have left meanwhile.
+    mutating func add(_ content: Data, _ address: UInt, in file: File, at bytes: Range<Int>) {
+      if files.contains(where: { $0 === file }) { known[address] = (content, file, bytes) }
     }
 
     private mutating func isDue(_ address: UInt) -> Bool {
-      let slot = Int((UInt64(address) &* 0x9E37_79B9_7F4A_7C15) >> 56)
-      if sent[slot].address != address { sent[slot] = (address, 0) }
-      sent[slot].times += 1
-      return sent[slot].times.isMultiple(of: ContentFiles.sendings)
+      let times = (sent.removeValue(forKey: address) ?? 0) + 1
+      if times == ContentFiles.sendings { return true }
+      // Of more contents in turn than there is room for, each would only push out another.
+      if sent.count == ContentFiles.most { sent = [:] }
+      sent[address] = times
+      return false
     }
 
     private mutating func file(for length: Int) -> File? {
@@ -114,7 +126,14 @@ final class ContentFiles: Sendable {
   func place(of content: Data) -> Place? {
     guard (Self.least...Self.fileSize).contains(content.count) else { return nil }
     let address = unsafe content.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-    return state.withLock { $0.place(of: content, address) }
+    let (place, room) = state.withLock { state in
+      let place = state.place(of: content, address)
+      return (place, place == nil ? state.room(for: content, address) : nil)
+    }
+    // Others look up their contents meanwhile.
+    guard let (file, bytes) = room, file.write(content, at: bytes.lowerBound) else { return place }
+    state.withLock { $0.add(content, address, in: file, at: bytes) }
+    return Place(file, bytes)
   }
 }
 #endif

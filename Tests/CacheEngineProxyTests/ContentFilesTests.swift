@@ -55,6 +55,14 @@ struct ContentFilesTests: ProxySuite {
     for (number, content) in contents.enumerated() { #expect((files.place(of: content) != nil) == (number >= 4)) }
   }
 
+  @Test("contents that are sent in turn are all put in files, as long as there is room for them")
+  func inTurn() throws {
+    let contents = (0..<ContentFiles.most / 2).map { content(ContentFiles.least, $0 % 251) }
+    for number in 1...ContentFiles.sendings {
+      for content in contents { #expect((files.place(of: content) != nil) == (number == ContentFiles.sendings)) }
+    }
+  }
+
   @Test("a content that is changed where it lies is another one")
   func changed() throws {
     var content = content(ContentFiles.least, 7)
