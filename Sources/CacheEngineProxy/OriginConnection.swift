@@ -66,10 +66,16 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    fail(
-      error is IOError
-        ? Self.terminated
-        : CacheError(.invalidResponse, "the origin does not answer in valid HTTP", underlying: error), context.channel)
+    let failure =
+      switch error {
+      case is IOError: Self.terminated
+      case HTTPParserError.headerOverflow:
+        CacheError(
+          .invalidResponse, "the origin sends more or longer fields than are accepted; let it send fewer",
+          underlying: OriginFault.longHead)
+      default: CacheError(.invalidResponse, "the origin does not answer in valid HTTP", underlying: error)
+      }
+    fail(failure, context.channel)
   }
 
   func channelInactive(context: ChannelHandlerContext) {

@@ -298,6 +298,7 @@ public final class ServerOrigin: HTTPOrigin {
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = 128 << 10
             limits.maxHeaderListSize = 128 << 10
             var encoding = HTTPRequestEncoder.Configuration()
             encoding.automaticallySetFramingHeaders = false

@@ -52,6 +52,17 @@ import Testing
     withExtendedLifetime((channel, other)) {}
   }
 
+  @Test("a head that is too long is told of as such")
+  func longHead() async throws {
+    let connection = OriginConnection()
+    let channel = await NIOAsyncTestingChannel(handler: connection)
+    try await connection.send([.end(nil)], beginning: true)
+    channel.pipeline.fireErrorCaught(HTTPParserError.headerOverflow)
+    let error = await #expect(throws: CacheError.self) { try await connection.next(within: .seconds(1)) }
+    #expect(ProxyFault(try #require(error)).name == "http_response_header_section_size")
+    withExtendedLifetime(channel) {}
+  }
+
   @Test("a content that broke off was not put whole: its connection carries nothing more", arguments: [true, false])
   func brokenOff(isWhole: Bool) {
     let feed = BodyFeed(length: nil)
