@@ -68,7 +68,7 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     let failure =
       switch error {
-      case is IOError: Self.terminated
+      case is IOError, HTTPParserError.invalidEOFState: Self.terminated
       case HTTPParserError.headerOverflow:
         CacheError(
           .invalidResponse, "the origin sends more or longer fields than are accepted; let it send fewer",
