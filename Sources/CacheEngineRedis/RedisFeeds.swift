@@ -5,6 +5,12 @@ import Synchronization
 
 /// Those who listen for changes on a connection, and what the server was asked to tell.
 final class RedisFeeds: Sendable {
+  /// What a proxy in front of the server may not know, and hang up at.
+  enum Question: String, Sendable {
+    case track = "report changes"
+    case publish = "publish changes"
+  }
+
   private struct Listener: Sendable {
     let prefixes: [[UInt8]]
     let send: @Sendable (SharedInvalidation) -> Void
@@ -23,8 +29,10 @@ final class RedisFeeds: Sendable {
     var tracked: Set<[UInt8]> = []
     /// Those who know that they hear.
     var told: Set<Int> = []
-    /// How many connections in a row have ended when the server was asked to tell in a way.
-    var ends: [RedisSettings.Invalidations: Int] = [:]
+    /// What a connection has ended of, and none has been asked since that did not.
+    var endings: Set<Question> = []
+    /// Who tries now whether that is still so.
+    var trials: [Question: Task<Void, any Error>] = [:]
     /// What is not yet told, in the order in which it was decided.
     var decided: [Decision] = []
     var isTelling = false
@@ -34,8 +42,6 @@ final class RedisFeeds: Sendable {
       return isTelling ? decided.removeFirst() : nil
     }
   }
-
-  private static let mostEnds = 3
 
   private let names: RedisNames
   private let state = Mutex(State())
@@ -108,28 +114,48 @@ final class RedisFeeds: Sendable {
     }
   }
 
-  /// Has the server asked to tell in a way; not any more where several connections in a row have ended of that.
+  /// Asks what a proxy may hang up at; if a connection has ended of that, first on one of its own, with which nothing else ends.
+  ///
+  /// - Throws: `CacheError` with code `CacheError.Code.refusedByServer` if that ends as well.
   func ask(
-    by way: RedisSettings.Invalidations, on connection: RedisConnection, _ body: () async throws -> Void
+    _ question: Question, on connection: RedisConnection,
+    _ body: @escaping @Sendable (RedisConnection) async throws -> Void
   ) async throws {
-    guard state.withLock({ $0.ends[way, default: 0] }) < Self.mostEnds else {
-      throw CacheError(
-        .refusedByServer,
-        "at \(connection.settings.address) \(Self.mostEnds) connections in a row ended when the server was asked to report "
-          + "changes (\(way)); a proxy in front of it may not support that",
-        level: connection.settings.name)
-    }
-    do { try await body() } catch {
-      if connection.end != nil, (error as? CacheError)?.code != .refusedByServer {
-        state.withLock { $0.ends[way, default: 0] += 1 }
+    // Those who come meanwhile wait for the same trial.
+    let trial = state.withLock { state -> Task<Void, any Error>? in
+      guard state.endings.contains(question) else { return nil }
+      if let trial = state.trials[question] { return trial }
+      let trial = Task {
+        defer { self.state.withLock { $0.trials[question] = nil } }
+        try await Self.tryOut(question, connection.settings, body)
+        _ = self.state.withLock { $0.endings.remove(question) }
       }
+      state.trials[question] = trial
+      return trial
+    }
+    try await trial?.value
+    do { try await body(connection) } catch {
+      if connection.hasEnded(of: error) { _ = state.withLock { $0.endings.insert(question) } }
       throw error
     }
-    state.withLock { $0.ends[way] = nil }
   }
 
-  /// The server may do by now what it did not.
-  func forgetEnds() { state.withLock { $0.ends = [:] } }
+  /// Whatever is answered, it is an answer.
+  private static func tryOut(
+    _ question: Question, _ settings: RedisSettings, _ body: (RedisConnection) async throws -> Void
+  ) async throws {
+    let trial = try await RedisConnection.connect(settings) { _ in
+    } onClose: { _, _ in
+    }
+    defer { trial.close(CacheError(.closed, "it was but a trial", level: settings.name)) }
+    _ = try await trial.greet(isKnown: true)
+    do { try await body(trial) } catch {
+      guard trial.hasEnded(of: error) else { return }
+      let message =
+        "at \(settings.address) connections end when the server is asked to \(question.rawValue); a proxy in front of it may not support that"
+      throw CacheError(.refusedByServer, message, level: settings.name, underlying: error)
+    }
+  }
 
   /// A connection has ended.
   func lose(_ connection: RedisConnection, lastHeard: CacheInstant) {
@@ -184,6 +210,13 @@ final class RedisFeeds: Sendable {
         }
     }
     if !shared.isEmpty { tell(shared) }
+  }
+}
+
+extension RedisConnection {
+  /// Whether an error is its end, and nothing that the server said.
+  fileprivate func hasEnded(of error: any Error) -> Bool {
+    end != nil && (error as? CacheError)?.code != .refusedByServer
   }
 }
 #endif

@@ -34,8 +34,8 @@ extension RedisNode {
             do {
               let widened = feeds.widened(by: missing)
               let asked = (widened ?? missing).map(names.written)
-              try await feeds.ask(by: .tracking, on: connection) {
-                try await connection.track(asked, settings, isOld: isOld, isAnew: widened != nil)
+              try await feeds.ask(.track, on: connection) {
+                try await $0.track(asked, settings, isOld: isOld, isAnew: widened != nil)
               }
               // What was changed just before that is told to nobody.
               if widened != nil { feeds.tellEverything(.overflow) }
@@ -45,11 +45,9 @@ extension RedisNode {
               // Those who hear already would not know that they hear nothing while this changes.
               guard !feeds.isTold(on: connection) else { throw refusal }
               do {
-                try await feeds.ask(by: .channel, on: connection) {
-                  ear = try await RedisConnection.ear(of: connection, settings, feeds, instance)
-                  missing = ear.map { feeds.missing(on: $0) } ?? []
-                  try await ear?.subscribe(missing, settings)
-                }
+                ear = try await RedisConnection.ear(of: connection, settings, feeds, instance)
+                missing = ear.map { feeds.missing(on: $0) } ?? []
+                try await ear?.subscribe(missing, settings)
               } catch {
                 ear?.close(.init(.closed, "nothing is listened to", level: settings.name))
                 ear = nil
@@ -72,10 +70,10 @@ extension RedisNode {
   }
 
   private static func deaf(_ refusal: CacheError, _ error: any Error) -> any Error {
-    guard let error = error as? CacheError, error.code == .refusedByServer else { return error }
+    guard let error = error as? CacheError else { return error }
     let first = refusal.message == notAsked ? "" : "; and tracking: \(refusal.message)"
     return CacheError(
-      .refusedByServer, "changes are not heard of: \(error.message)\(first)", level: error.level, underlying: error)
+      error.code, "changes are not heard of: \(error.message)\(first)", level: error.level, underlying: error)
   }
 
   /// It was found out how changes are heard.
@@ -135,12 +133,13 @@ extension RedisNode {
   func messages(telling changes: [SharedChange]) async throws -> [RedisChannel.Message] {
     guard settings.invalidations != .tracking else { return [] }
     var messages: [RedisChannel.Message] = []
+    let now = clock.now
     for message in RedisChannel.messages(telling: changes, by: instance, database: settings.database) {
       let (known, mustTell) = state.withLock { state in
         (state.channels[message.channel], settings.invalidations == .channel || state.hearsBy == .channel)
       }
       var refusal: CacheError?
-      if let known { refusal = known } else { refusal = try await tryToTell(message.channel) }
+      if let known, now < known.end { refusal = known.refusal } else { refusal = try await tryToTell(message.channel) }
       if let refusal, mustTell { throw refusal }
       if refusal == nil { messages.append(message) }
     }
@@ -150,17 +149,23 @@ extension RedisNode {
   /// Finds out whether it may be told through a channel.
   private func tryToTell(_ channel: [UInt8]) async throws -> CacheError? {
     let connection = try await connection()
-    var refusal: CacheError?
-    if case .error(let text) = try await connection.ask([[Array("PUBLISH".utf8), channel, []]])[0] {
-      let error = RedisRefusal.error(text, settings)
-      guard error.isLastingRefusal else { throw error }
+    var (refusal, end) = (nil as CacheError?, CacheInstant(nanoseconds: .max))
+    do {
+      try await feeds.ask(.publish, on: connection) { [settings] in
+        guard case .error(let text) = try await $0.ask([[Array("PUBLISH".utf8), channel, []]])[0] else { return }
+        throw RedisRefusal.error(text, settings)
+      }
+    } catch let error as CacheError where error.isLastingRefusal {
       refusal = error
+    } catch let error as CacheError where error.code == .refusedByServer && error.underlying != nil {
+      // Perhaps it was chance that connections ended then.
+      (refusal, end) = (error, clock.now.advanced(by: settings.pauses.upperBound))
     }
     state.withLock { state in
       guard case .ready(let current) = state.phase, current === connection else { return }
       // As many as there are namespaces, unless names are made up.
       if state.channels.count >= 1_024 { state.channels = [:] }
-      state.channels[channel] = .some(refusal)
+      state.channels[channel] = (refusal, end)
     }
     return refusal
   }
@@ -202,8 +207,10 @@ extension RedisConnection {
       case .unreadable: feeds.tellEverything(.overflow)
       }
     } onClose: { ear, error in
+      // Before anybody hears by it, nothing else ends with it.
+      let isHeard = feeds.isTold(on: ear)
       feeds.lose(ear, lastHeard: ear.lastHeard)
-      if error.code != .closed { connection.close(error) }
+      if isHeard, error.code != .closed { connection.close(error) }
     }
     do { _ = try await ear.greet(isKnown: true) } catch {
       ear.close(error as? CacheError ?? CacheError(.closed, "nothing is listened to", level: settings.name))

@@ -42,8 +42,8 @@ final class RedisNode: Sendable {
     var hearsBy: RedisSettings.Invalidations?
     /// What listens to channels, and ends with the connection.
     var ear: RedisConnection?
-    /// Whether it may be told through a channel, as far as this connection has found out.
-    var channels: [[UInt8]: CacheError?] = [:]
+    /// Why it may not be told through a channel, as far as this connection has found out, and until when that is believed.
+    var channels: [[UInt8]: (refusal: CacheError?, end: CacheInstant)] = [:]
     var scriptDigest: [UInt8]?
   }
 
@@ -77,7 +77,7 @@ final class RedisNode: Sendable {
   var hearsBy: RedisSettings.Invalidations? { state.withLock { $0.hearsBy } }
 
   var tellingError: CacheError? {
-    state.withLock { state in state.channels.values.lazy.compactMap(\.self).first }
+    state.withLock { state in state.channels.values.lazy.compactMap(\.refusal).first }
   }
 
   /// Releases the connection; whoever waits for it, or comes later, is told why.
@@ -142,7 +142,7 @@ final class RedisNode: Sendable {
       return try await commit(changes, if: conditions, reading: names, telling: messages, isAsking)
     } catch let error as CacheError where error.isLastingRefusal {
       // Perhaps it may not tell any more: the next one finds that out.
-      state.withLock { state in state.channels = state.channels.filter { $0.value != nil } }
+      state.withLock { state in state.channels = state.channels.filter { $0.value.refusal != nil } }
       throw error
     }
   }
@@ -349,7 +349,6 @@ final class RedisNode: Sendable {
 
   private func lost(_ connection: RedisConnection, _ error: CacheError) {
     let hasLasted = connection.began.duration(to: clock.now) >= settings.pauses.upperBound
-    if hasLasted { feeds.forgetEnds() }
     let (isOurs, ear) = state.withLock { state -> (Bool, RedisConnection?) in
       guard case .ready(let current) = state.phase, current === connection else { return (false, nil) }
       if hasLasted { state.failures = 0 }

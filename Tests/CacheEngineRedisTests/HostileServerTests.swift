@@ -291,7 +291,7 @@ import Testing
   }
 
   @Test(
-    "what ends the connection each time that it is asked to report changes is not asked any more",
+    "what ends the connection each time that it is asked to report changes ends nothing else any more",
     arguments: [RedisSettings.Invalidations.tracking, .channel, .automatic])
   func endsWhenAskedToTell(invalidations: RedisSettings.Invalidations) async throws {
     let server = try await HostileServer { _, command in
@@ -306,13 +306,15 @@ import Testing
       $0.pauses = .milliseconds(1)...Duration.seconds(1_000)
     }
     let feed = store.changes(of: [Array("photos:r:".utf8)])
-    try await turns { store.listeningError?.message.contains("3 connections in a row") == true }
+    let words = invalidations == .channel ? "changes are not heard of" : "end when the server is asked to report"
+    try await turns { store.listeningError?.message.contains(words) == true }
     #expect(store.hearsBy == nil)
     // The listener would have ended the connection by now.
     for _ in 0..<100 { #expect(try await store.read([[1]]) == [Array("v".utf8)]) }
     let asked = server.commands.filter { ["CLIENT", "SUBSCRIBE"].contains($0[0]) }.map { $0[0] }
-    let tracking = Array(repeating: "CLIENT", count: 3)
-    let channel = Array(repeating: "SUBSCRIBE", count: 3)
+    // Once on the connection for all, and once on one of its own.
+    let tracking = ["CLIENT", "CLIENT"]
+    let channel = ["SUBSCRIBE"]
     #expect(asked == (invalidations == .tracking ? tracking : invalidations == .channel ? channel : tracking + channel))
     feed.end()
   }
@@ -332,7 +334,58 @@ import Testing
     #expect(await feed.next() == .everything(.connected))
     try await turns { store.hearsBy == .channel }
     #expect(try await store.read([[1]]) == [Array("v".utf8)])
-    #expect(server.commands.count { $0[0] == "CLIENT" } == 3)
+    #expect(server.commands.count { $0[0] == "CLIENT" } == 2)
+  }
+
+  @Test("connections that end by chance when the server is asked to track do not keep the next ones from hearing")
+  func endsByChance() async throws {
+    let asked = Mutex(0)
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "CLIENT":
+        asked.withLock { asked in
+          asked += 1
+          return asked < 5 ? .close : .say("+OK\r\n")
+        }
+      default: .say(Self.value("v"))
+      }
+    }
+    let store = server.store { $0.invalidations = .tracking }
+    var feed = store.changes(of: [Array("photos:r:".utf8)]).makeAsyncIterator()
+    #expect(await feed.next() == .everything(.connected))
+    // The one for all has ended once; then four of their own were tried, of which the last one was answered.
+    #expect(asked.withLock { $0 } == 6)
+    #expect(server.connectionCount == 6)
+  }
+
+  @Test("a proxy that hangs up at PUBLISH fails one write, and more of them only where others rely on messages")
+  func endsWhenAskedToPublish() async throws {
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "PUBLISH": .close
+      case "EXEC": .say("*1\r\n+OK\r\n")
+      case "MULTI": .say("+OK\r\n")
+      default: .say("+QUEUED\r\n")
+      }
+    }
+    let change = SharedChange.set(Array("photos:r:1".utf8), to: [1], lifetime: nil)
+    for invalidations in [RedisSettings.Invalidations.automatic, .channel] {
+      let store = server.store {
+        $0.invalidations = invalidations
+        $0.pauses = .milliseconds(1)...Duration.seconds(1_000)
+      }
+      func write() async -> CacheError.Code? {
+        await Self.code { try await store.commit([change], if: [], reading: []) }
+      }
+      #expect(await write() == .unreachable)
+      try await turns { await write() != .unreachable }
+      let before = server.connectionCount
+      for _ in 0..<10 { #expect(await write() == (invalidations == .channel ? .refusedByServer : nil)) }
+      #expect(server.connectionCount == before)
+      #expect(store.tellingError?.message.contains("asked to publish") == true)
+    }
   }
 
   @Test("silence is broken by a sign of life, and a link that stays silent is cut")
