@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Foundation
 import Synchronization
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
   /// A store that keeps nothing, and lets a test act while it is written to.
   private final class Store: SharedStore {
     let name = "store"
-    let onCommit = Mutex<@Sendable () -> Void>({})
+    let onCommit = Mutex<@Sendable ([SharedChange]) throws -> Void>({ _ in })
 
     func timeSinceEpoch() async throws -> Duration { .zero }
 
@@ -20,7 +21,7 @@ import Testing
       _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
     ) async throws -> [[UInt8]?]? {
       let act = onCommit.withLock { $0 }
-      act()
+      try act(changes)
       return names.map { _ in nil }
     }
   }
@@ -49,12 +50,92 @@ import Testing
   func failsMeanwhile() async throws {
     let unsettled = try unsettled()
     unsettled.add(records: [id])
-    store.onCommit.withLock { $0 = { [id] in unsettled.add(records: [id]) } }
+    store.onCommit.withLock { $0 = { [id] _ in unsettled.add(records: [id]) } }
     #expect(try await !unsettled.settleSome())
     #expect(unsettled.concerns(id))
-    store.onCommit.withLock { $0 = {} }
+    store.onCommit.withLock { $0 = { _ in } }
     unsettled.stop()
     #expect(try await unsettled.settleSome())
     #expect(!unsettled.concerns(id))
+  }
+  @Test("a name that cannot be set right keeps no others in doubt, and is tried again after them")
+  func oneFails() async throws {
+    let unsettled = UnsettledWrites(
+      store, try SharedNamespace("test", level: "shared"), limit: 1_000, tagLife: .seconds(60), clock: ManualClock())
+    let bad = SharedChange.remove(try SharedNamespace("test", level: "shared").record(id))
+    let fails = Mutex(true)
+    store.onCommit.withLock {
+      $0 = { changes in
+        if fails.withLock(\.self), changes.contains(bad) { throw CacheError(.unreachable, "the server hung up") }
+      }
+    }
+    unsettled.add(records: [id] + (0..<300).map { [2, UInt8($0 % 256), UInt8($0 / 256)] })
+    for _ in 0..<200 { do { _ = try await unsettled.settleSome() } catch {} }
+    #expect(unsettled.count == 1 && unsettled.concerns(id))
+    fails.withLock { $0 = false }
+    unsettled.stop()
+    #expect(try await unsettled.settleSome())
+  }
+
+  /// A level over a simulated store, whose last write has failed.
+  private func failed() async throws -> (level: SharedCacheLevel<String, Data>, client: SimulatedSharedClient) {
+    let client = SimulatedSharedStore().client("here")
+    let level = try SharedCacheLevel<String, Data>(
+      client, namespace: "test", keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock())
+    try await level.set(Data([0]), forKey: "a")
+    client.onCall { if case .commit = $0 { .refused } else { .done } }
+    await #expect(throws: CacheError.self) { try await level.set(Data([1]), forKey: "a") }
+    return (level, client)
+  }
+
+  @Test("a write of a key whose removal is under way comes after that")
+  func waits() async throws {
+    let (level, client) = try await failed()
+    let gate = Gate()
+    client.onCall { call in
+      if case .commit(let changes) = call, Self.removes(changes) { try await gate.pass() }
+      return .done
+    }
+    level.unsettled.stop()
+    let removal = Task { try await level.unsettled.settleSome() }
+    await gate.arrivals(1)
+    let write = Task { try await level.set(Data([2]), forKey: "a") }
+    try await turns { level.unsettled.waitingCount == 1 }
+    // Others do not wait.
+    try await level.set(Data([3]), forKey: "b")
+    gate.open()
+    _ = try await removal.value
+    try await write.value
+    #expect(try await level.get("a") == Data([2]))
+  }
+
+  @Test("a key is not removed while it is written", arguments: [nil, StoreCondition.absent])
+  func isWaitedFor(condition: StoreCondition?) async throws {
+    let (level, client) = try await failed()
+    let gate = Gate()
+    client.onCall { call in
+      if case .commit(let changes) = call, changes.contains(where: { if case .set = $0 { true } else { false } }) {
+        try await gate.pass()
+      }
+      return .done
+    }
+    let write = Task {
+      if let condition {
+        _ = try await level.store(Data([2]), forKey: "a", terms: StoreTerms(), if: condition)
+      } else {
+        try await level.store(Data([2]), forKey: "a", terms: StoreTerms())
+      }
+    }
+    await gate.arrivals(1)
+    #expect(try await !level.unsettled.settleSome())
+    #expect(!client.calls.contains { if case .commit(let changes) = $0 { Self.removes(changes) } else { false } })
+    gate.open()
+    _ = try await write.value
+    #expect(try await level.get("a") == Data([2]))
+    #expect(level.unsettledCount == 0)
+  }
+
+  private static func removes(_ changes: [SharedChange]) -> Bool {
+    !changes.isEmpty && changes.allSatisfy { if case .remove = $0 { true } else { false } }
   }
 }

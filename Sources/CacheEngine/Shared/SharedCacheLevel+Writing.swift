@@ -75,6 +75,10 @@ extension SharedCacheLevel {
 
   /// Stores entries, whatever there is.
   func put(_ contents: [Content]) async throws {
+    try await unsettled.writing(contents.map(\.id)) { try await putNow(contents) }
+  }
+
+  private func putNow(_ contents: [Content]) async throws {
     let names = stampNames(contents)
     let moment = unsettled.moment
     let hints = known.withLock { $0.stamps }
@@ -111,6 +115,12 @@ extension SharedCacheLevel {
   ///
   /// - Returns: Whether it was written.
   func change(
+    _ id: [UInt8], _ key: [UInt8], to wanted: (SharedCodec<Key, Value>.Opened?) throws -> Content?
+  ) async throws -> Bool {
+    try await unsettled.writing([id]) { try await changeNow(id, key, to: wanted) }
+  }
+
+  private func changeNow(
     _ id: [UInt8], _ key: [UInt8], to wanted: (SharedCodec<Key, Value>.Opened?) throws -> Content?
   ) async throws -> Bool {
     for _ in 0..<32 {

@@ -10,6 +10,8 @@ final class UnsettledWrites: Sendable {
   struct Names: Sendable {
     var records: [[UInt8]: UInt64] = [:]
     var stamps: [[UInt8]: UInt64] = [:]
+
+    var count: Int { records.count + stamps.count }
   }
 
   private struct State {
@@ -17,7 +19,55 @@ final class UnsettledWrites: Sendable {
     var number: UInt64 = 0
     var recovery: Task<Void, Never>?
     var listeners: [Listener] = []
+    /// How many names are set right at once: fewer after that has failed, for one of them may be why.
+    var most = UnsettledWrites.most
+    /// Those that could not be set right even by themselves; they come last.
+    var postponed: Set<[UInt8]> = []
+    /// Keys whose removal is under way, and who waits for its end in order to write.
+    var removing: Set<[UInt8]> = []
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    /// How many writes of a key in doubt are under way.
+    var writing: [[UInt8]: Int] = [:]
+
+    /// What is set right next.
+    mutating func next() -> Names {
+      func chosen(_ names: [[UInt8]: UInt64], _ room: Int) -> [[UInt8]: UInt64] {
+        var chosen: [[UInt8]: UInt64] = [:]
+        for (name, number) in names where chosen.count < room {
+          if writing[name] == nil, !postponed.contains(name) { chosen[name] = number }
+        }
+        return chosen
+      }
+      func chosen() -> Names {
+        let stamps = chosen(names.stamps, most)
+        return Names(records: chosen(names.records, most - stamps.count), stamps: stamps)
+      }
+      var next = chosen()
+      if next.count == 0 {
+        postponed = []
+        next = chosen()
+      }
+      removing = Set(next.records.keys)
+      return next
+    }
+
+    /// Notes how that went, and returns who has waited for it.
+    mutating func ended(_ names: Names, isSettled: Bool) -> [CheckedContinuation<Void, Never>] {
+      if isSettled {
+        for (id, number) in names.records where self.names.records[id] == number { self.names.records[id] = nil }
+        for (stamp, number) in names.stamps where self.names.stamps[stamp] == number { self.names.stamps[stamp] = nil }
+        most = min(most * 2, UnsettledWrites.most)
+      } else {
+        if names.count == 1 { postponed.formUnion(Array(names.records.keys) + Array(names.stamps.keys)) }
+        most = max(1, names.count / 2)
+      }
+      removing = []
+      defer { waiting = [] }
+      return waiting
+    }
   }
+
+  private static let most = 256
 
   private struct Listener {
     weak var feed: InvalidationFeed?
@@ -43,8 +93,8 @@ final class UnsettledWrites: Sendable {
 
   /// Tells a feed, too, what is set right: a bus need not tell this process what it changes itself.
   ///
-  /// A removal may come after a newer write of its key, of which the caller was told that it succeeded: then what this process
-  /// keeps above is no longer below.
+  /// A removal may come after a write of its key that was under way when another one failed, and of which the caller was told that it
+  /// succeeded: then what this process keeps above is no longer below.
   func tell(_ feed: InvalidationFeed) {
     state.withLock { state in
       state.listeners.removeAll { $0.feed == nil }
@@ -52,7 +102,10 @@ final class UnsettledWrites: Sendable {
     }
   }
 
-  var count: Int { state.withLock { $0.names.records.count + $0.names.stamps.count } }
+  var count: Int { state.withLock { $0.names.count } }
+
+  /// For tests: how many writes wait for the end of a removal.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// Whether nothing can be said of what stands in the store under a key, and, if they are known, with these tags.
   func concerns(_ id: [UInt8], tags: [SharedRecord.Tag] = []) -> Bool {
@@ -72,7 +125,7 @@ final class UnsettledWrites: Sendable {
       state.number += 1
       for id in records { state.names.records[id] = state.number }
       for stamp in stamps { state.names.stamps[stamp] = state.number }
-      if state.names.records.count + state.names.stamps.count > limit {
+      if state.names.count > limit {
         // Too many to name: then the whole namespace goes.
         state.names = Names(stamps: [namespace.stamp: state.number])
       }
@@ -84,7 +137,10 @@ final class UnsettledWrites: Sendable {
           do { try await clock.sleep(until: clock.now.advanced(by: wait), tolerance: nil) } catch { return }
           guard let self else { return }
           // Whatever the error: the store is asked again, less and less often.
-          do { if try await self.settleSome() { return } } catch { delay = min(delay * 2, .seconds(5)) }
+          do {
+            if try await self.settleSome() { return }
+            delay = max(delay / 2, .milliseconds(50))
+          } catch { delay = min(delay * 2, .seconds(5)) }
         }
       }
     }
@@ -107,30 +163,65 @@ final class UnsettledWrites: Sendable {
     }
   }
 
+  /// Writes keys, and no removal undoes that: one that is under way is waited for, and none begins before the end of the write.
+  func writing<Answer>(_ ids: [[UInt8]], _ write: () async throws -> Answer) async rethrows -> Answer {
+    let doubted = await begin(ids)
+    defer {
+      state.withLock { state in
+        for id in doubted { state.writing[id] = state.writing[id].flatMap { $0 > 1 ? $0 - 1 : nil } }
+      }
+    }
+    return try await write()
+  }
+
+  private func begin(_ ids: [[UInt8]]) async -> [[UInt8]] {
+    while true {
+      let doubted = state.withLock { state -> [[UInt8]]? in
+        guard state.removing.isDisjoint(with: ids) else { return nil }
+        let doubted = ids.filter { state.names.records[$0] != nil }
+        for id in doubted { state.writing[id, default: 0] += 1 }
+        return doubted
+      }
+      if let doubted { return doubted }
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.removing.isEmpty { return true }
+          state.waiting.append(continuation)
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    }
+  }
+
   /// Sets some of the names right, and returns whether that were all.
   func settleSome() async throws -> Bool {
-    let (records, stamps) = state.withLock { state in
-      (Array(state.names.records.prefix(256)), Array(state.names.stamps.prefix(256)))
+    let names = state.withLock { $0.next() }
+    do { try await setRight(names) } catch {
+      for waiter in state.withLock({ $0.ended(names, isSettled: false) }) { waiter.resume() }
+      throw error
     }
-    if !records.isEmpty || !stamps.isEmpty {
-      var changes: [SharedChange] = []
-      for (id, _) in records { changes += [.remove(namespace.record(id)), .remove(namespace.lease(id))] }
-      for (stamp, _) in stamps {
-        changes.append(
-          .set(stamp, to: SharedToken.random(), lifetime: stamp == namespace.stamp ? nil : tagLife))
-      }
-      if !stamps.isEmpty { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
-      _ = try await store.commit(changes, if: [], reading: [])
-      let changed = records.map { namespace.record($0.key) } + stamps.map(\.key)
-      for listener in state.withLock({ $0.listeners }) { listener.feed?.send(.names(changed)) }
-    }
-    return state.withLock { state in
-      for (id, number) in records where state.names.records[id] == number { state.names.records[id] = nil }
-      for (stamp, number) in stamps where state.names.stamps[stamp] == number { state.names.stamps[stamp] = nil }
-      let isDone = state.names.records.isEmpty && state.names.stamps.isEmpty
+    let (waiting, isDone) = state.withLock { state in
+      let waiting = state.ended(names, isSettled: true)
+      let isDone = state.names.count == 0
       if isDone { state.recovery = nil }
-      return isDone
+      return (waiting, isDone)
     }
+    for waiter in waiting { waiter.resume() }
+    return isDone
+  }
+
+  private func setRight(_ names: Names) async throws {
+    if names.count == 0 { return }
+    var changes: [SharedChange] = []
+    for id in names.records.keys { changes += [.remove(namespace.record(id)), .remove(namespace.lease(id))] }
+    for stamp in names.stamps.keys {
+      changes.append(.set(stamp, to: SharedToken.random(), lifetime: stamp == namespace.stamp ? nil : tagLife))
+    }
+    if !names.stamps.isEmpty { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
+    _ = try await store.commit(changes, if: [], reading: [])
+    let changed = names.records.keys.map(namespace.record) + names.stamps.keys
+    for listener in state.withLock({ $0.listeners }) { listener.feed?.send(.names(changed)) }
   }
 
   func stop() { state.withLock { $0.recovery.take() }?.cancel() }
