@@ -203,6 +203,39 @@ extension HostileShareTests {
     try await level.close()
   }
 
+  @Test("P15 questions that are under way beside one that ends the connection each time are answered")
+  func endsOthers() async throws {
+    let asked = Mutex((bad: 0, others: 0))
+    let fake = try FakeOwner(folder.path) { socket, frame in
+      if frame.kind == StoreRequest.hello { return socket.send(try StoreHello.welcome(instance: 5)) }
+      var (origin, sent): (UInt64, Int64) = (0, 0)
+      guard case .get(let key, _) = try StoreRequest(frame.kind, try frame.load(limit: 0), origin: &origin, sent: &sent)
+      else { return socket.send(try StoreReply.count(0).frame(number: frame.number)) }
+      let (isBad, now) = (
+        key == StoreKey(Array("bad".utf8)),
+        asked.withLock { asked in
+          if key == StoreKey(Array("bad".utf8)) { asked.bad += 1 } else { asked.others += 1 }
+          return asked
+        }
+      )
+      // The first connection ends when all are under way.
+      if now.bad == 1, now.others < 10 { return }
+      if isBad || now.bad == 1 { throw ProtocolViolation() }
+      socket.send(try StoreReply.miss(.absent).frame(number: frame.number))
+    }
+    let level = try open()
+    async let bad = level.lookup("bad")
+    try await turns { asked.withLock { $0.bad } == 1 }
+    try await withThrowingTaskGroup(of: MissReason?.self) { group in
+      for number in 0..<10 { group.addTask { try await level.lookup("\(number)").missReason } }
+      for try await reason in group { #expect(reason == .absent) }
+    }
+    #expect(try await bad.missReason == .unanswered)
+    #expect(asked.withLock { $0.bad } == CommonStore.mostEnds)
+    fake.end()
+    try await level.close()
+  }
+
   @Test("P15 a socket that somebody has removed is made anew, for those who come")
   func removedSocket() async throws {
     let owner = try open(silence: .milliseconds(10))

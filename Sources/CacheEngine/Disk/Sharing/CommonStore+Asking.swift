@@ -230,7 +230,7 @@ extension CommonStore {
   func finish(_ number: UInt64) -> Call? {
     state.withLock { state in
       guard let call = state.calls.removeValue(forKey: number) else { return nil }
-      if call.isSent { state.sent -= 1 }
+      if call.isSent { state.sent -= call.weight }
       if state.calls.isEmpty { state.waitingSince = nil }
       return call
     }
@@ -248,13 +248,16 @@ extension CommonStore.State {
 
   /// Takes the questions that can be sent now.
   mutating func sendable() -> [UInt64] {
-    guard !unsent.isEmpty else { return [] }
-    let room = max(0, CommonStore.mostSent - sent)
-    let numbers = Array(unsent.prefix(room))
-    unsent.removeFirst(numbers.count)
-    sent += numbers.count
-    for number in numbers { calls[number]?.isSent = true }
-    return numbers
+    var count = 0
+    for number in unsent {
+      let weight = calls[number]?.weight ?? 0
+      guard sent + weight <= CommonStore.mostSent else { break }
+      calls[number]?.isSent = true
+      sent += weight
+      count += 1
+    }
+    defer { unsent.removeFirst(count) }
+    return Array(unsent.prefix(count))
   }
 }
 

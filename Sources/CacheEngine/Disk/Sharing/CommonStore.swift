@@ -51,6 +51,11 @@ final class CommonStore: StoreElsewhere {
     /// Another owner than the one that it is sent to may have carried it out.
     var isAgain = false
     var tell: @Sendable (Outcome) -> Void
+
+    /// How many of ``CommonStore/mostSent`` it counts as.
+    ///
+    /// One that two connections have ended without answering is under way alone: then no others end with it.
+    var weight: Int { ends < 2 ? 1 : CommonStore.mostSent }
   }
 
   struct State: Sendable {
