@@ -33,4 +33,10 @@ import Testing
     #expect(first <= clock.now)
     #expect(clock.bootIdentifier == SystemClock().bootIdentifier)
   }
+
+  @Test("a boot that cannot be told at first is asked for again, and then never more")
+  func lateNumber() {
+    let number = LateNumber()
+    #expect([0, 7, 8].map { found in number.found { found } } == [0, 7, 7])
+  }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -89,7 +91,7 @@ public struct SystemClock: CacheClock {
   public var timeSinceEpoch: Duration { .nanoseconds(Self.read(CLOCK_REALTIME)) }
 
   /// A hash of the kernel's boot identifier; 0 where there is none.
-  public var bootIdentifier: UInt64 { Self.boot }
+  public var bootIdentifier: UInt64 { Self.boot.found(by: Self.readBoot) }
 
   /// Waits until the deadline has come, or throws `CancellationError`.
   public func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
@@ -112,8 +114,10 @@ public struct SystemClock: CacheClock {
     bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
+  private static let boot = LateNumber()
+
   // FNV-1a over the kernel's boot identifier. Where there is none, 0: then every start counts as a new boot.
-  private static let boot: UInt64 = {
+  private static func readBoot() -> UInt64 {
     #if os(Linux)
     let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return 0 }
@@ -132,5 +136,20 @@ public struct SystemClock: CacheClock {
     #else
     return 0
     #endif
-  }()
+  }
+}
+
+/// A number that is asked for until it is found, for a process may have no descriptor left at first; 0 before that.
+package struct LateNumber: ~Copyable, Sendable {
+  private let number = Atomic<UInt64>(0)
+
+  package init() {}
+
+  package func found(by find: () -> UInt64) -> UInt64 {
+    let known = number.load(ordering: .relaxed)
+    if known != 0 { return known }
+    let new = find()
+    if new != 0 { number.store(new, ordering: .relaxed) }
+    return new
+  }
 }
