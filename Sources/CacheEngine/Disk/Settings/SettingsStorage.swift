@@ -4,9 +4,6 @@ import CacheCore
 ///
 /// Every call may wait for the disk.
 protocol SettingsStorage: Sendable {
-  /// What a person calls the place, in errors.
-  var place: String { get }
-
   /// Reads the domain; an absent one is empty.
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` for a damaged one.

@@ -34,8 +34,7 @@ struct OpenedStore {
   /// A record of a newer format is an error, but not in an encrypted store: there its version is as good as anything else
   /// that was changed, costs one entry, and only the versions of segments are believed.
   init(
-    _ directory: StoreDirectory, access: StoreAccess, clock: any CacheClock, isEncrypted: Bool = false,
-    lock: StoreFile? = nil
+    _ directory: StoreDirectory, access: StoreAccess, clock: any CacheClock, isEncrypted: Bool, lock: StoreFile?
   ) throws {
     self.isEncrypted = isEncrypted
     let reading = ClockReading(clock)

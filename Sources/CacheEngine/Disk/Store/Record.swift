@@ -271,7 +271,7 @@ struct PreparedRecord: Sendable {
   }
 
   /// Gives the record its place in the order of writes and completes its head.
-  mutating func seal(sequence: UInt64, flags: UInt16 = 0, salt: UInt64) {
+  mutating func seal(sequence: UInt64, flags: UInt16, salt: UInt64) {
     header.sequence = sequence
     header.flags = flags
     header.write(to: &bytes, salt: salt)

@@ -15,10 +15,10 @@ extension SegmentedStore {
   /// The entries from a place in the index on; `next` is where to go on, `nil` after the last.
   ///
   /// The name of the type stands in the record only, and is read from there.
-  func list(from place: Int, count: Int = 256) async throws -> (entries: [Listed], next: Int?) {
+  func list(from place: Int) async throws -> (entries: [Listed], next: Int?) {
     let (found, segments, next) = try state.withLock { state in
       guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
-      let (entries, next) = state.index.entries(from: place, count: count)
+      let (entries, next) = state.index.entries(from: place, count: 256)
       return (
         entries.map {
           Listed(key: $0.key, entry: $0.entry, tags: state.index.tags(of: $0.key), type: [], size: $0.entry.size)

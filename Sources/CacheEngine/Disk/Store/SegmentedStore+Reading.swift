@@ -50,9 +50,6 @@ extension SegmentedStore {
     return readNow(entry, key, in: segment).map { .found($0) }
   }
 
-  /// Whether there is an entry whose lifetime has not ended, as the index knows it.
-  func holds(_ plainKey: StoreKey) -> Bool { created(plainKey) != nil }
-
   /// When an entry was stored whose lifetime has not ended, as the index knows it.
   func created(_ plainKey: StoreKey) -> Int64? {
     let key = storedKey(plainKey)

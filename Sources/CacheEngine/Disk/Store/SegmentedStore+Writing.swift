@@ -51,8 +51,8 @@ extension SegmentedStore {
   /// The value that was there before stays if this fails. Returns whether the condition held, and the value was stored.
   @discardableResult
   func put(
-    _ key: StoreKey, type: [UInt8], value: Data, created: CacheInstant? = nil, deadline: CacheInstant?, cost: Int,
-    tags: Set<String> = [], durability: Durability, if condition: StoreCondition? = nil
+    _ key: StoreKey, type: [UInt8], value: Data, created: CacheInstant, deadline: CacheInstant?, cost: Int,
+    tags: Set<String>, durability: Durability, if condition: StoreCondition?
   ) async throws -> Bool {
     try await perform(
       try work(

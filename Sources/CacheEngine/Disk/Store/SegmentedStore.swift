@@ -127,7 +127,7 @@ final class SegmentedStore: Sendable {
 
   init(
     directory: StoreDirectory, access: StoreAccess, limits: StoreLimits, clock: any CacheClock, lock: StoreFile?,
-    opened: OpenedStore, isSynced: Bool = false, sealing: StoreSealing? = nil
+    opened: OpenedStore, isSynced: Bool, sealing: StoreSealing?
   ) {
     place = Mutex(Place(directory: directory, lock: lock))
     self.access = access
