@@ -24,7 +24,7 @@ public struct ServedRequest: Sendable {
   /// Whether the answer was sent completely.
   public var isWhole: Bool
   /// The time of day when the answer had been sent, or broke off, since 1970-01-01 00:00 UTC.
-  public var time: Duration
+  public var time = Duration.zero
   /// Why the origin gave no complete answer, by the names of RFC 9209; `nil` if it did.
   public var fault: String?
   /// The same in words for people.
@@ -32,7 +32,7 @@ public struct ServedRequest: Sendable {
 
   package init(
     method: String, path: String, status: Int, cache: CacheStatus?, age: Int?, bytes: Int, duration: Duration,
-    isWhole: Bool, time: Duration = .zero, isAnsweredByProxy: Bool = false
+    isWhole: Bool, isAnsweredByProxy: Bool = false
   ) {
     self.method = method
     self.path = path
@@ -42,7 +42,6 @@ public struct ServedRequest: Sendable {
     self.bytes = bytes
     self.duration = duration
     self.isWhole = isWhole
-    self.time = time
     self.isAnsweredByProxy = isAnsweredByProxy
   }
 

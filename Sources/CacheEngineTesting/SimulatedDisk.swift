@@ -78,9 +78,6 @@ package final class SimulatedDisk: Sendable {
   /// How many changes and waits for the disk there were.
   package var moment: Int { state.withLock { $0.events.count } }
 
-  /// How many waits for the disk there were.
-  package var syncs: Int { state.withLock { $0.syncs } }
-
   /// What the disk has after so many changes and waits, and what may be lost.
   package func model(at moment: Int) -> DiskModel {
     var model = initial

@@ -20,7 +20,7 @@ struct MemoryOrder: ReadOrder {
   @usableFromInline var evictions = 0
   @usableFromInline var expirations = 0
 
-  init(capacity: Int, countLimit: Int?, eviction: Eviction, mostUndivided: Int = .max) {
+  init(capacity: Int, countLimit: Int?, eviction: Eviction, mostUndivided: Int) {
     policy = ChosenPolicy(eviction)
     self.mostUndivided = mostUndivided
     self.capacity = capacity

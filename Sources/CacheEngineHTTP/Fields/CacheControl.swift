@@ -18,9 +18,6 @@ package struct CacheControl: Sendable, Equatable {
 
   private var directives: [String: Argument] = [:]
 
-  /// Whether nothing is said.
-  package var isEmpty: Bool { directives.isEmpty }
-
   /// Reads the lines of a `Cache-Control` field.
   package init(_ lines: [String]) {
     for line in lines {

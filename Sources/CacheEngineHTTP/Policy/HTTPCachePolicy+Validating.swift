@@ -7,12 +7,11 @@ extension HTTPCachePolicy {
     package var tags: [EntityTag]
     package var modifiedSince: String?
     /// Whether the request asks about nothing else, so that an answer which does not say of what it speaks speaks of these.
-    package var isAlone: Bool
+    package var isAlone = true
 
-    package init(tags: [EntityTag] = [], modifiedSince: String? = nil, isAlone: Bool = true) {
+    package init(tags: [EntityTag] = [], modifiedSince: String? = nil) {
       self.tags = tags
       self.modifiedSince = modifiedSince
-      self.isAlone = isAlone
     }
 
     package var isEmpty: Bool { tags.isEmpty && modifiedSince == nil }

@@ -28,7 +28,7 @@ public struct HitRatioEstimate: Sendable, Hashable, Codable {
   ///   - other: The other estimate.
   ///   - least: By how much at least, as a share of the requests.
   /// - Returns: Whether it is. One that is not known is not better than any other.
-  func isBetter(than other: HitRatioEstimate, byAtLeast least: Double = 0.01) -> Bool {
+  func isBetter(than other: HitRatioEstimate, byAtLeast least: Double) -> Bool {
     isKnown && other.isKnown && value - other.value >= max(least, margin, other.margin)
   }
 }
