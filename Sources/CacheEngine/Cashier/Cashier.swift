@@ -146,6 +146,8 @@ public final class Cashier: Sendable {
 
   /// Removes every entry, but keeps the settings.
   ///
+  /// An entry that is being refreshed meanwhile may be there for a moment after this has returned, until the refresh removes it.
+  ///
   /// - Throws: As `set(_:forKey:)`.
   public func clear() async throws {
     try checkOpen()

@@ -16,9 +16,9 @@ extension CacheLevel {
   /// ```
   ///
   /// A set, removal or clear through this composition or pool while the value is being loaded wins: the value is returned but
-  /// not stored, and whoever asks after the write does not join that load. With a level by itself, neither composed nor
-  /// pooled, only two things are noticed: that there is a value by then, and that the expired entry has gone. An expired
-  /// entry stays where it is until a load succeeds.
+  /// not stored, or removed again if a clear came while it was being stored, and whoever asks after the write does not join that
+  /// load. With a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by then, and that
+  /// the expired entry has gone. An expired entry stays where it is until a load succeeds.
   ///
   /// An operator whose answers are those of the level inside shares its loads. With a struct of your own that is neither an operator nor an
   /// object, two calls cannot know that they mean the same level: pool it.

@@ -89,7 +89,8 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// However many callers ask at once, the value is computed once, by the closure of the first caller, and all of them get it or
   /// the one error. A set, removal or clear through this level while the value is being computed
-  /// wins: the value is then returned but not stored. A store that fails is reported to the observer and fails no caller.
+  /// wins: the value is then returned but not stored, or removed again if a clear came while it was being stored. A store that fails
+  /// is reported to the observer and fails no caller.
   ///
   /// ```swift
   /// let thumbnail = try await thumbnails.value(forKey: photo) { try await render(photo) }

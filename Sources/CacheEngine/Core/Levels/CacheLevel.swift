@@ -199,7 +199,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - expiry: When the entry expires, counted from this call.
+  ///   - expiry: When the entry expires, counted from the moment when a level stores it.
   /// - Throws: As ``set(_:forKey:)``.
   @inlinable
   public func set(_ value: Value, forKey key: Key, expiry: Expiry) async throws {

@@ -6,7 +6,7 @@ public import Foundation
 
 /// When an entry expires.
 ///
-/// It becomes a deadline at the moment of the store.
+/// It becomes a deadline at the moment of the store; in a composition, each level has its own, that of the lower one first.
 /// At its deadline an entry has expired: a lifetime of zero, or a negative one, is over at once. Durations longer than
 /// 292 years count as 292 years.
 public enum Expiry: Sendable, Equatable {
