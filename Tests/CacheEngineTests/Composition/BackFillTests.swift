@@ -32,6 +32,45 @@ import Testing
     #expect(observer.events.isEmpty)
   }
 
+  @Test(
+    "What is set between a read's miss above and its way below is its answer, and stays above",
+    arguments: ["get", "get many", "get from a pool"])
+  func setBetween(read: String) async throws {
+    let write = Mutex<(@Sendable () async throws -> Void)?>(nil)
+    let kept = Level()
+    let upper = Level(onSet: { try await kept.set($0, forKey: $1) }) { key in
+      let first = write.withLock { $0.take() }
+      guard let first else { return try await kept.lookup(key) }
+      try await first()
+      return .miss(.absent)
+    }
+    let plain = upper.compose(Source())
+    let pooled = upper.compose(Source().pooled())
+    write.withLock { write in
+      write = { try await (read == "get from a pool" ? pooled.normalize() : plain.normalize()).set(8, forKey: "a") }
+    }
+    switch read {
+    case "get": #expect(try await plain.get("a") == 8)
+    case "get many": #expect(try await plain.lookup(["a"])[0].result.get().entry?.value == 8)
+    default: #expect(try await pooled.get("a") == 8)
+    }
+    #expect(kept.stored("a")?.value == 8)
+  }
+
+  /// A source that keeps nothing, and answers many at once.
+  private struct Source: BulkLevel {
+    func get(_ key: String) async throws -> Int? { 7 }
+    func set(_ value: Int, forKey key: String) async throws {}
+    func remove(_ key: String) async throws {}
+    func clear() async throws {}
+    func onMemoryWarning() async {}
+    func lookup(_ keys: [String]) async throws -> [BulkAnswer<String, Int>] {
+      keys.map { BulkAnswer(key: $0, result: .success(.hit(Entry(7)))) }
+    }
+    func store(_ entries: [(key: String, value: Int)], terms: StoreTerms) async throws {}
+    func remove(_ keys: [String]) async throws {}
+  }
+
   @Test("A copy that does not suspend costs no timer, and one into memory is always waited for")
   func atOnce() async throws {
     let quick = Level(name: "quick")

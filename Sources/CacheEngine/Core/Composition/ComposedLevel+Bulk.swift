@@ -28,9 +28,10 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
     _ below: Result<Lookup<Value>, any Error>, _ key: Key, _ ticket: ReadTicket, above: Result<Lookup<Value>, any Error>
   ) async throws -> Result<Lookup<Value>, any Error> {
     guard case .success(let found) = below else { return below }
+    if ticket.isLate, let entry = try await askAgain(key) { return .success(.hit(entry)) }
     try await keep(found, key, ticket, dropping: above.mayKeepStale() ? .stale : .nothing)
     if found.missReason == .nothingToAsk { return above }
-    return .success(gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: found) : found)
+    return .success(gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? found : found)
   }
 
   private func upperResults(_ keys: [Key]) async throws -> [Result<Lookup<Value>, any Error>] {

@@ -8,6 +8,8 @@ extension ComposedLevel {
   ) async throws -> Lookup<Value> {
     try Task.checkCancellation()
     if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone, offered) }
+    // What was written before the read was noted keeps nothing from being copied over it.
+    if ticket.isLate, let entry = try await askAgain(key) { return .hit(entry) }
     let answer: Lookup<Value>
     if let renewer = manner.renewer {
       answer = try await renewBelow(key, offered, by: renewer)
@@ -31,8 +33,8 @@ extension ComposedLevel {
     let answer = try await pool.loads.answer(for: key) {
       let ticket = gate.beginRead(key)
       defer { gate.endRead(key, ticket) }
-      // A copy came since the upper level missed: perhaps this one. A refresh asks below in any case.
-      if gone != .anything, gate.currentEpoch.copies != began.copies,
+      // A copy or a write came since the upper level missed: perhaps this one. A refresh asks below in any case.
+      if gone != .anything, gate.currentEpoch != began,
         case .hit(let entry)? = try? await upper.lookup(key)
       {
         return SharedAnswer(.hit(entry), loader: loader)

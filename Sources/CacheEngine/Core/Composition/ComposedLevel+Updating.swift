@@ -49,7 +49,7 @@ extension ComposedLevel: ReloadableLevel {
     } else {
       try await keep(answer, key, ticket, dropping: .anything)
     }
-    return gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: answer) : answer
+    return gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? answer : answer
   }
 
   /// Waits for what is being copied upwards, which is from before, and lets the upper level forget it.

@@ -175,18 +175,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if below.missReason == .nothingToAsk { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
-    return gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: below) : below
+    return gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? below : below
   }
 
-  /// What the upper level holds by now, or else what the lower one answered.
+  /// What the upper level holds by now.
   @usableFromInline
-  func askAgain(_ key: Key, insteadOf below: Lookup<Value>) async throws -> Lookup<Value> {
-    do {
-      let again = try await upper.lookup(key)
-      return again.entry == nil ? below : again
-    } catch {
+  func askAgain(_ key: Key) async throws -> Entry<Value>? {
+    do { return try await upper.lookup(key).entry } catch {
       try reportFailure(of: .failure(error), key)
-      return below
+      return nil
     }
   }
 

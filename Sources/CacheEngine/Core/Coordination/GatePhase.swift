@@ -21,7 +21,7 @@ public struct GatePhase: Equatable, Sendable {
 
 /// When a read began, counted in what has been done through a gate by then.
 @usableFromInline
-struct GateTime: Sendable {
+struct GateTime: Equatable, Sendable {
   @usableFromInline let writes: UInt64
   @usableFromInline let copies: UInt64
 
