@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineStorage
+@testable import CacheEngineStorage
 import CacheEngineTesting
 import Dispatch
 import Foundation
@@ -117,6 +117,23 @@ import Testing
     #expect(all.seen.last == .missed(1_003))
     #expect(keys.seen == [.edit(before: nil, after: 1), .edit(before: 1, after: 1_001)])
     #expect(gone.seen == [.edit(before: nil, after: 1), .remove(cause: .removed)])
+  }
+
+  @Test("A value that was told as gone while another one took its place is not told once more as the one before")
+  func goneBefore() async throws {
+    let storage = try bench.inMemory(Int.self)
+    let keys = Witness<KeyChange<Int>>()
+    storage.addObserver(keys, forKey: "k") { $0.see($1) }
+    try storage.setObject(1, forKey: "k", expiry: .seconds(1))
+    // As a store does, which looks what there is before it waits for the disk.
+    let before = try await storage.core.lookup("k").entry?.value
+    bench.clock.advance(by: .seconds(1))
+    #expect(try await storage.async.removeExpiredObjects() == 1)
+    let after = try StoredObject(2, by: TransformerFactory.forCodable(ofType: Int.self), isEncoded: false)
+    try await storage.core.run { [core = storage.core] in
+      core.changes.note(.stored("k", before: before, after: after))
+    }
+    #expect(keys.seen == [.edit(before: nil, after: 1), .remove(cause: .expired), .edit(before: nil, after: 2)])
   }
 
   @Test("what an observer writes is told when it has returned, before the call that it was told of returns")

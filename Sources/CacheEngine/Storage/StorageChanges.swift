@@ -113,8 +113,7 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
   private func tell(_ note: Note) {
     switch note {
     case .stored(let key, let before, let after):
-      _ = state.withLock { $0.absent.remove(key) }
-      tellKey(key, .edit(before: before, after: after))
+      tellStored(key, (before, after))
       tellAll(.add(key))
     case .removed(let key):
       tellGone(key, .removed)
@@ -131,10 +130,7 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
       tellAll(.lost(key, from: tier, cause: cause))
     case .missed(let missed):
       for (key, change) in missed.keys {
-        if let edit = change.edit {
-          _ = state.withLock { $0.absent.remove(key) }
-          tellKey(key, .edit(before: edit.before, after: edit.after))
-        }
+        if let edit = change.edit { tellStored(key, edit) }
         switch change.end {
         case .none: break
         case .gone(let cause): tellGone(key, cause)
@@ -143,6 +139,12 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
       }
       tellAll(.missed(missed.count))
     }
+  }
+
+  /// Tells that a key has a value, which took the place of none if that one was lost while it was being replaced.
+  private func tellStored(_ key: Key, _ edit: (before: StoredObject?, after: StoredObject)) {
+    let isGone = state.withLock { $0.absent.remove(key) != nil }
+    tellKey(key, .edit(before: isGone ? nil : edit.before, after: edit.after))
   }
 
   /// Tells that a key has no value, unless another tier has one or a newer one has come.
