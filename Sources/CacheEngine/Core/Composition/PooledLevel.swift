@@ -82,7 +82,9 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the answer of the level below, read once for all callers that ask at the same time.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try await reads.answer(for: key) { [base] in SharedAnswer(try await base.lookup(key)) }.lookup
+    // Without a capture list, which would put a function between the load and what calls it (Swift 6.3).
+    let base = base
+    return try await reads.answer(for: key) { SharedAnswer(try await base.lookup(key)) }.lookup
   }
 
   /// Returns the value for a key, computing and storing it if there is none.

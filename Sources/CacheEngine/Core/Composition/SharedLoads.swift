@@ -57,7 +57,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     guard key == key else { return try await load() }
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     let who = Waiting()
-    let urgency = Task.currentPriority
+    let urgency = Task.currentPriority.rawValue
     let making = ValueInTheMaking(self, key)
     let led = table.withLock { $0.lead(key, id: id, waiter: unsafe Waiter(nil, who), urgency: urgency) { making } }
     guard let flight = led else { return try await join(key, id, who, urgency, making, load) }
@@ -84,7 +84,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   @inline(never)
   func join(
-    _ key: Key, _ id: UInt64, _ who: Waiting, _ urgency: TaskPriority, _ making: ValueInTheMaking<Key, Answer>,
+    _ key: Key, _ id: UInt64, _ who: Waiting, _ urgency: UInt8, _ making: ValueInTheMaking<Key, Answer>,
     _ load: @escaping @Sendable () async throws -> Answer
   ) async throws -> Answer {
     try await unsafe wait(id, key: key) { continuation in
@@ -152,7 +152,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Begins a load, and returns its answer if it has ended by then and its first caller does not wait for it.
   @inlinable
   func begin(
-    _ flight: UInt64, key: Key, _ urgency: TaskPriority, _ making: ValueInTheMaking<Key, Answer>,
+    _ flight: UInt64, key: Key, _ urgency: UInt8, _ making: ValueInTheMaking<Key, Answer>,
     _ load: @escaping @Sendable () async throws -> Answer, _ early: EarlyAnswer<Answer>?
   ) -> Result<Answer, any Error>? {
     recorder.record(.flightBegan, key: key)
@@ -164,7 +164,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     }
     let task = if let executor { NestedStarts.start(on: executor, work) } else { NestedStarts.start(work) }
     let (isOver, needed) = table.withLock { table in
-      if let early, early.isThere { return (true, TaskPriority?.none) }
+      if let early, early.isThere { return (true, UInt8?.none) }
       return (false, table.attach(task, to: flight, of: key))
     }
     if isOver { return early?.take() }
@@ -211,8 +211,9 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// A load takes the priority of the most urgent of those who wait for it.
   @usableFromInline
-  func hasten(_ load: Task<Void, Never>, to urgency: TaskPriority) {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { load.escalatePriority(to: urgency) }
+  func hasten(_ load: Task<Void, Never>, to urgency: UInt8) {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    load.escalatePriority(to: TaskPriority(rawValue: urgency))
   }
 
   @inlinable

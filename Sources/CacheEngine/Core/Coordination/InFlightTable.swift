@@ -39,25 +39,32 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   final class Flight: @unchecked Sendable {  // the table's owner guards it, as the table
     @usableFromInline let id: FlightID
     @usableFromInline let leaderID: WaiterID
-    /// The first caller, until it leaves: most loads have no other.
-    @usableFromInline var leader: Waiter?
+    /// The first caller: most loads have no other.
+    ///
+    /// Not optional, since to release an optional of a generic type is to look up what it is.
+    @usableFromInline var first: Waiter
+    /// The first caller has not left.
+    @usableFromInline var isLed = true
     /// The others in the order of their numbers; whoever has left is `nil`, until half of them are.
     @usableFromInline var followers: [(id: WaiterID, waiter: Waiter?)] = []
     @usableFromInline var waiting = 1
     @usableFromInline var load: Task<Void, Never>?
-    /// The highest priority of those who joined.
-    @usableFromInline var urgency: TaskPriority
+    /// The highest priority of those who joined, as a number: the type has no size that is known here.
+    @usableFromInline var urgency: UInt8
     /// What those wait for who wait for the load.
     @usableFromInline let making: (any AwaitedWork)?
 
     @inlinable
-    init(id: FlightID, leader: Waiter, id leaderID: WaiterID, urgency: TaskPriority, making: (any AwaitedWork)?) {
+    init(id: FlightID, leader: Waiter, id leaderID: WaiterID, urgency: UInt8, making: (any AwaitedWork)?) {
       self.id = id
-      self.leader = leader
+      first = leader
       self.leaderID = leaderID
       self.urgency = urgency
       self.making = making
     }
+
+    /// The first caller, until it leaves.
+    @inlinable var leader: Waiter? { isLed ? first : nil }
 
     /// All who came, in the order of their numbers; whoever has left is `nil`.
     @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter?)] {
@@ -79,7 +86,8 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// `nil` if the caller does not wait for this one.
     @inlinable
     func leave(_ id: WaiterID, _ steps: inout Int) -> Departure? {
-      guard let waiter = id == leaderID ? leader.take() : takeFollower(id, &steps) else { return nil }
+      guard let waiter = id == leaderID ? leader : takeFollower(id, &steps) else { return nil }
+      if id == leaderID { isLed = false }
       waiting -= 1
       if waiting * 2 < followers.count {
         steps += followers.count
@@ -118,7 +126,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   @inlinable
   mutating func join(
-    _ key: Key, id: WaiterID, waiter: Waiter, urgency: TaskPriority = .medium,
+    _ key: Key, id: WaiterID, waiter: Waiter, urgency: UInt8 = 0,
     making: () -> (any AwaitedWork)? = { nil }
   ) -> Joined {
     let (place, isNew) = place(of: key, id, waiter, urgency, making)
@@ -132,14 +140,14 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// Who leads may begin to wait later.
   @inlinable
   mutating func lead(
-    _ key: Key, id: WaiterID, waiter: Waiter, urgency: TaskPriority, making: () -> (any AwaitedWork)?
+    _ key: Key, id: WaiterID, waiter: Waiter, urgency: UInt8, making: () -> (any AwaitedWork)?
   ) -> FlightID? {
     place(of: key, id, waiter, urgency, making).isNew ? lastID : nil
   }
 
   @inlinable
   mutating func place(
-    of key: Key, _ id: WaiterID, _ waiter: Waiter, _ urgency: TaskPriority, _ making: () -> (any AwaitedWork)?
+    of key: Key, _ id: WaiterID, _ waiter: Waiter, _ urgency: UInt8, _ making: () -> (any AwaitedWork)?
   ) -> (KeyedSlots<Key, Flight>.Place, isNew: Bool) {
     let next = lastID + 1
     let place = current.place(
@@ -153,11 +161,11 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// Who leads a load waits from now on; `false` if it has left already, or the load has ended.
   @inlinable
   func beginToWait(_ leader: Waiter, for flight: FlightID, of key: Key) -> Bool {
-    guard let flying = current[key].flatMap({ $0.id == flight ? $0 : nil }) ?? detached[flight], flying.leader != nil
+    guard let flying = current[key].flatMap({ $0.id == flight ? $0 : nil }) ?? detached[flight], flying.isLed
     else {
       return false
     }
-    flying.leader = leader
+    flying.first = leader
     return true
   }
 
@@ -177,7 +185,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   ///
   /// Returns how urgent it is by now, or `nil` if nobody waits for it any more: then cancel it, or it has ended.
   @inlinable
-  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> TaskPriority? {
+  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> UInt8? {
     if let place = current.place(of: key), current[place].id == flight {
       current[place].load = load
       return current[place].urgency
@@ -189,7 +197,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   /// Somebody in a hurry has joined: returns the load that has to hurry up, if it was slower and is known.
   @inlinable
-  mutating func hasten(_ key: Key, to urgency: TaskPriority) -> Task<Void, Never>? {
+  mutating func hasten(_ key: Key, to urgency: UInt8) -> Task<Void, Never>? {
     guard let place = current.place(of: key), current[place].urgency < urgency else { return nil }
     current[place].urgency = urgency
     return current[place].load

@@ -87,6 +87,8 @@ package struct OperatorRecorder: Sendable {
   @usableFromInline let observer: (any CacheObserver)?
   @usableFromInline package let clock: any CacheClock
   @usableFromInline let attention: ObservationSwitch?
+  /// Known beside the observer, since to look whether that is there is to copy it.
+  @usableFromInline let hasObserver: Bool
 
   @usableFromInline
   package init(name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
@@ -94,12 +96,13 @@ package struct OperatorRecorder: Sendable {
     self.observer = observer
     self.clock = clock
     attention = observer?.attention
+    hasObserver = observer != nil
   }
 
   /// There is nobody to tell at the moment.
   @inlinable var isSilent: Bool {
     if let attention { return !attention.isOn }
-    return observer == nil
+    return !hasObserver
   }
 
   /// Tells in the name of a level, if that has one.
