@@ -12,8 +12,13 @@ struct FramedHead {
   var isKept: Bool
   var isChunked = false
 
-  init(_ answer: HTTPCacheAnswer, to request: HTTPRequestHead, mayStay: Bool) {
+  /// `origin`: A target of the origin's.
+  init(_ answer: HTTPCacheAnswer, to request: HTTPRequestHead, from origin: TargetURI, mayStay: Bool) {
     head = HTTPResponseHead(answer.head)
+    let locations = head.headers["location"]
+    if locations.count == 1, let path = origin.path(of: locations[0]) {
+      head.headers.replaceOrAdd(name: "Location", value: path)
+    }
     head.headers.add(name: "Via", value: "1.1 cache-explorer")
     mayHaveBody = request.method != .HEAD && head.status.mayHaveResponseBody
     isKept = request.isPersistent && mayStay
@@ -32,6 +37,23 @@ struct FramedHead {
     } else if request.version == .http1_0 {
       head.headers.add(name: "Connection", value: "keep-alive")
     }
+  }
+}
+
+extension TargetURI {
+  /// Where an address of the same server leads a client that knows the server by another name.
+  ///
+  /// - Returns: What stands behind the authority; `nil` if that is another one, or if a client could read the rest as an authority.
+  fileprivate func path(of address: String) -> String? {
+    let start = "\(scheme)://"
+    guard address.prefix(start.count).lowercased() == start else { return nil }
+    let rest = address.dropFirst(start.count)
+    let place = rest.prefix { !"/?#".contains($0) }
+    let path = rest[place.endIndex...]
+    guard Self.authority(String(place), scheme: scheme) == authority, !path.hasPrefix("//"),
+      !path.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\\") })
+    else { return nil }
+    return path.hasPrefix("/") ? String(path) : "/\(path)"
   }
 }
 

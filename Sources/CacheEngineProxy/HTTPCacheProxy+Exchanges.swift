@@ -170,7 +170,7 @@ extension HTTPCacheProxy {
   /// - Returns: Whether the connection can carry another one.
   private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange, mayStay: Bool) async throws -> Bool {
     var served = ServedRequest(answer, to: exchange.head)
-    let framed = FramedHead(answer, to: exchange.head, mayStay: mayStay)
+    let framed = FramedHead(answer, to: exchange.head, from: target, mayStay: mayStay)
     let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
     let announced = isChunked ? nil : head.headers["content-length"].first.flatMap { Int($0) }
     defer {

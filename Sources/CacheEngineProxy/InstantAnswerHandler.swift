@@ -73,7 +73,7 @@ final class InstantAnswerHandler: ChannelInboundHandler {
         head, origin: answers.origin, peer: peer, settings: answers.settings),
       let answer = answers.cache(request, target), let content = answer.body.bytes
     else { return false }
-    let framed = FramedHead(answer, to: head, mayStay: true)
+    let framed = FramedHead(answer, to: head, from: answers.origin, mayStay: true)
     context.write(wrapOutboundOut(.head(framed.head)), promise: nil)
     var served = ServedRequest(answer, to: head)
     if framed.mayHaveBody, !content.isEmpty {

@@ -72,9 +72,10 @@ import Foundation
       (HTTPVersion.http1_0, true, true, ["connection: keep-alive", "content-length: 4"]),
       (HTTPVersion.http1_0, false, true, ["connection: close"]),
     ])
-  func framing(_ version: HTTPVersion, _ isLengthKnown: Bool, _ mayStay: Bool, _ expected: [String]) {
+  func framing(_ version: HTTPVersion, _ isLengthKnown: Bool, _ mayStay: Bool, _ expected: [String]) throws {
+    let origin = try #require(TargetURI(scheme: "http", authority: "a", path: "/"))
     let request = HTTPRequestHead(version: version, method: .GET, uri: "/", headers: ["Connection": "keep-alive"])
-    let framed = FramedHead(answer(isLengthKnown), to: request, mayStay: mayStay)
+    let framed = FramedHead(answer(isLengthKnown), to: request, from: origin, mayStay: mayStay)
     let fields = framed.head.headers.map { "\($0.name.lowercased()): \($0.value)" }.filter { !$0.hasPrefix("via") }
     #expect(fields.sorted() == expected)
     #expect(framed.isKept == !expected.contains("connection: close"))
