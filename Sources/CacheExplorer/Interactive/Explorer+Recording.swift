@@ -27,7 +27,7 @@ extension Explorer {
   /// Records from here on: what is listed, logged and shown comes with it, and counts start from zero.
   func beginRecording(_ file: String, limit: Int?) throws -> String {
     if let recorder {
-      throw CommandFailure(message: "the session is recorded into \(recorder.path); end that with record off")
+      throw CommandFailure(message: "the session is being recorded into \(recorder.path); end that with record off")
     }
     let limit = limit ?? RecordingFormat.usualLimit
     let new = try Recorder(path: file, model: model, isWhole: false, limit: limit)
@@ -39,7 +39,7 @@ extension Explorer {
 
   func endRecording() async throws -> String {
     guard let old = recorder else {
-      throw CommandFailure(message: "nothing is recorded; record FILE begins it")
+      throw CommandFailure(message: "nothing is being recorded; record FILE starts a recording")
     }
     recorder = nil
     mailbox.post(.recording(nil))
@@ -78,7 +78,7 @@ extension Explorer {
 
   func exportRecording(to file: String) async throws -> String {
     guard let recorder else {
-      throw CommandFailure(message: "nothing is recorded; begin with record FILE, or open a recording with replay FILE")
+      throw CommandFailure(message: "nothing is being recorded; use record FILE, or open a recording with replay FILE")
     }
     let report = try await BlockingWork.run {
       recorder.flush()

@@ -151,18 +151,18 @@ struct RecordingFile: ~Copyable {
     // Its lines would stand between those of this one.
     guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
       _ = systemClose(file)
-      throw CommandFailure(message: "another session is recorded into \(path); name another file")
+      throw CommandFailure(message: "another session is being recorded into \(path); name another file")
     }
     var first = [UInt8](repeating: 0, count: 64)
     let count = unsafe read(file, &first, first.count)
     let beginning = "{\"format\":\"\(RecordingFormat.name)\""
     guard count <= 0 || String(decoding: first[..<count], as: UTF8.self).hasPrefix(beginning) else {
       _ = systemClose(file)
-      throw CommandFailure(message: "\(path) is there and is no recording; name another file")
+      throw CommandFailure(message: "\(path) exists and is not a recording; name another file")
     }
     guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else {
       _ = systemClose(file)
-      throw CommandFailure(message: "\(path) is no file that could be recorded into; name another one")
+      throw CommandFailure(message: "\(path) is not a file that can be recorded into; name another one")
     }
     descriptor = file
   }

@@ -16,7 +16,7 @@ struct CheckCommand: AsyncParsableCommand {
     let levels = configuration.allLevels.filter(\.inner.isEmpty).map(\.name).joined(separator: ", ")
     let found = configuration.warnings.count
     StandardStreams.say(
-      "\(config): well; levels \(levels)" + (found == 0 ? "" : "; \(found) \(found == 1 ? "warning" : "warnings")"))
+      "\(config): valid; levels \(levels)" + (found == 0 ? "" : "; \(found) \(found == 1 ? "warning" : "warnings")"))
   }
 }
 #endif

@@ -130,11 +130,11 @@ import Testing
     screen.type(":set first 1\n")
     try await see(screen, "step 1") { $0.lines.contains { $0.contains("✓ set first 1") } }
     screen.type(":export a.cast\n")
-    try await see(screen, "step 2") { $0.lines.contains { $0.contains("nothing is recorded; begin with record FILE") } }
+    try await see(screen, "step 2") { $0.lines.contains { $0.contains("nothing is being recorded; use record FILE") } }
     screen.type(":record \(path)\n")
     try await see(screen, "step 3") { $0.lines[0].contains("● REC") }
     screen.type(":record \(path)x\n")
-    try await see(screen, "step 4") { $0.lines.contains { $0.contains("the session is recorded into") } }
+    try await see(screen, "step 4") { $0.lines.contains { $0.contains("the session is being recorded into") } }
     screen.type(":set second 2\n")
     try await see(screen, "step 5") { $0.lines.contains { $0.contains("✓ set second 2") } }
     screen.type(":record off\n")

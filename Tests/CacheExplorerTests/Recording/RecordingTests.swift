@@ -192,7 +192,7 @@ import Testing
     let path = try folder.write("precious", to: "notes.txt")
     let model = Model(title: "t", levels: Scene.threeLevels, now: Scene.start)
     let failure = #expect(throws: CommandFailure.self) { try Recorder(path: path, model: model, isWhole: true) }
-    #expect(failure?.message.contains("is there and is no recording") == true)
+    #expect(failure?.message.contains("exists and is not a recording") == true)
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     #expect(throws: CommandFailure.self) { try Recorder(path: "/no/such/dir/a.rec", model: model, isWhole: true) }
     let dash = #expect(throws: CommandFailure.self) { try Recorder(path: "-", model: model, isWhole: true) }
@@ -206,7 +206,7 @@ import Testing
     _ = try session.opened()
     let again = try Recorder(path: session.path, model: model, isWhole: true)
     let taken = #expect(throws: CommandFailure.self) { try Recorder(path: session.path, model: model, isWhole: true) }
-    #expect(taken?.message == "another session is recorded into \(session.path); name another file")
+    #expect(taken?.message == "another session is being recorded into \(session.path); name another file")
     again.notePicture(Canvas(model.size))
     again.finish()
     #expect(try Recording(opening: session.path).pictures.count == 1)

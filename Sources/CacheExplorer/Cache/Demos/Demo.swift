@@ -33,24 +33,24 @@ package struct Demo: Sendable {
         workload: { name: zipf, rate: 12, keys: 60 }
         """,
       script: """
-        0s   Everything comes from the origin first, and copies go up: look at the arrows
+        0s   At first everything comes from the origin, and copies go up: watch the arrows
         12s  "served by": memory answers more and more, the origin less
         25s  After 20 s memory's copies expire: the disk answers, and fills memory again
         40s  : speed 0.2
-        40s  A fifth of the speed: follow single reads in the log
+        40s  A fifth of the speed: follow individual reads in the log
         44s  : speed 1
-        44s  The usual speed again
+        44s  Back to normal speed
         60s  : del key:0
         60s  The favourite key is gone: only its next reader waits for the origin
         75s  : expire --all
-        75s  Everything has expired: look how the origin's load rises, and falls again
+        75s  Everything has expired: watch the origin's load rise and fall again
         95s  : run zipf --rate 80 --keys 60
         95s  More readers: the share of memory grows with the rate
         110s : run zipf --rate 12 --keys 60
         120s That was all; the workload goes on, and every key works
         """),
     Demo(
-      name: "herd", caption: "many callers want one key at once: the pool makes one request of them",
+      name: "herd", caption: "many callers want one key at once: the pool turns them into one request",
       yaml: """
         name: herd
         levels:
@@ -67,9 +67,9 @@ package struct Demo: Sendable {
         45s  : run burst --rate 400 --key home/feed
         45s  Four hundred readers a second, and still one load at a time
         70s  : fault origin error 50%
-        70s  Half of the loads fail: who shared one fails with it, the next tries again
+        70s  Half of the loads fail, for all who share them; the next reader tries again
         90s  : fault origin off
-        90s  The origin is well again
+        90s  The origin has recovered
         100s : run zipf --rate 60 --keys 50
         100s Many keys: hardly anybody shares a load, and memory does the work
         120s That was all; the workload goes on, and every key works
@@ -88,21 +88,21 @@ package struct Demo: Sendable {
         """,
       script: """
         0s   Values live for six seconds: TTL LEFT in the entries runs down
-        10s  What has expired is served at once (≈), and refreshed meanwhile: nobody waits
+        10s  Expired values are served at once (≈) and refreshed meanwhile: nobody waits
         30s  : fault origin down
-        30s  The origin is down: for a minute what has expired is better than nothing
-        60s  The errors are the refreshes; the readers still have their answers
+        30s  The origin is down: for a minute, expired values are better than nothing
+        60s  The errors are failed refreshes; readers still get their answers
         75s  : fault origin off
         75s  The origin is back: the next reads refresh everything
         90s  : advance 30s
-        90s  Half a minute passes at once: too old to be served meanwhile, so readers wait
+        90s  Half a minute passes at once: values are too old to serve, so readers wait
         105s : speed 0.5
-        105s Half the speed: see ≈ come and go
+        105s Half the speed: watch ≈ come and go
         115s : speed 1
         120s That was all; the workload goes on, and every key works
         """),
     Demo(
-      name: "warning", caption: "a memory warning: what it takes, what it costs, and how fast that is over",
+      name: "warning", caption: "a memory warning: what it removes, what that costs, and how soon it is over",
       yaml: """
         name: warning
         levels:
@@ -115,8 +115,8 @@ package struct Demo: Sendable {
       script: """
         0s   Memory fills: most reads are hits after a while
         30s  : warn
-        30s  A memory warning: the banner tells its cost, ▲ marks the second
-        35s  The disk answers what memory lost: nothing was asked of the origin again
+        30s  A memory warning: the banner shows its cost, ▲ marks the second
+        35s  The disk serves what memory lost: nothing has to come from the origin again
         60s  : fault disk down
         60s  Without its disk the cache depends on the origin
         65s  : warn critical
@@ -128,7 +128,7 @@ package struct Demo: Sendable {
         120s That was all; the workload goes on, and every key works
         """),
     Demo(
-      name: "disk", caption: "the disk filling: what is evicted, and what a scan does to it",
+      name: "disk", caption: "a disk that fills up: what is evicted, and what a scan does to it",
       yaml: """
         name: disk
         levels:
@@ -143,7 +143,7 @@ package struct Demo: Sendable {
         25s  : run scan --rate 60
         25s  A scan asks for new keys only: the disk is full within seconds, and evicts
         50s  : run zipf --rate 30 --keys 100
-        50s  The favourites were washed out: the origin has to bring them again
+        50s  The favourites were evicted: they have to come from the origin again
         75s  : clear disk
         75s  The disk is empty: memory still answers for the hottest keys
         95s  : run loop --rate 60 --keys 150
@@ -173,9 +173,9 @@ package struct Demo: Sendable {
         46s  : run uniform --rate 60 --keys 60
         46s  The favourites again: S3-FIFO kept them, the scan saw only its small queue
         70s  : run scan --rate 200 --requests 1200
-        70s  Once more a scan: see the evictions of both
+        70s  Another scan: compare the evictions of both
         76s  : run uniform --rate 60 --keys 60
-        76s  And how fast each comes back
+        76s  And how fast each recovers
         100s : status
         120s That was all; the workload goes on, and every key works
         """),
@@ -279,7 +279,7 @@ package struct Demo: Sendable {
         80s  : fault archive down
         80s  The archive is down: "fallback" answers in its place
         100s : fault archive off
-        100s The archive is well again
+        100s The archive has recovered
         120s That was all; the workload goes on, and every key works
         """),
     Demo(
@@ -304,7 +304,7 @@ package struct Demo: Sendable {
         """),
     Demo(
       name: "whatif",
-      caption: "what would another capacity or policy bring? told from live traffic: press 8",
+      caption: "what would another capacity or policy bring? estimated from traffic: press 8",
       yaml: """
         name: whatif
         levels:
@@ -320,11 +320,11 @@ package struct Demo: Sendable {
         38s  : whatif
         38s  ▸ says what helps and costs least: another policy is free, so it comes first
         42s  : run uniform --rate 200 --keys 400
-        42s  Now four hundred keys, all as likely: no policy can tell them apart
+        42s  Now four hundred keys, all equally likely: no policy can tell them apart
         50s  : whatif --reset
-        50s  Everything is counted anew, from what the small caches hold by now
+        50s  Counting starts over, from what the small caches hold by now
         74s  : whatif
-        74s  Only room helps now: with twice as much all of them fit
+        74s  Now only room helps: with twice as much, all of them fit
         80s  : run uniform --rate 200 --keys 80
         80s  Eighty keys in room for two hundred
         86s  : whatif --reset
