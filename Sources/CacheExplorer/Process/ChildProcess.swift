@@ -78,8 +78,6 @@ final class ChildProcess: Sendable {
     #endif
   }
 
-  var number: Int32 { process }
-
   /// Whether it has ended by itself; then nothing is left of it.
   var hasEnded: Bool {
     var status: Int32 = 0

@@ -21,16 +21,13 @@ final class Interruption: Sendable {
   private let onSignal: @Sendable () -> Void
 
   /// `patience`: How long after the first signal another one still leaves time to end; many a program sends two in a row.
-  init(
-    _ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP], patience: Duration = .seconds(1),
-    _ onSignal: @escaping @Sendable () -> Void
-  ) {
+  init(patience: Duration = .seconds(1), _ onSignal: @escaping @Sendable () -> Void) {
     self.patience = patience
     self.onSignal = onSignal
     // A queue of its own, as all threads of the shared ones may be busy with what does not end.
     let queue = DispatchQueue(label: "signals")
     sources.withLock { sources in
-      for number in numbers {
+      for number in [SIGINT, SIGTERM, SIGHUP] {
         // Dispatch sees signals that are ignored.
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)

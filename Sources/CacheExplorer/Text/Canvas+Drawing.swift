@@ -115,12 +115,10 @@ extension Canvas {
   }
 
   /// A horizontal bar in eighths of a cell.
-  package mutating func bar(
-    x: Int, y: Int, width: Int, fraction: Double, style: Style, rest: Glyph = "░"
-  ) {
+  package mutating func bar(x: Int, y: Int, width: Int, fraction: Double, style: Style) {
     let filled = Self.bar(width: width, fraction: fraction)
     let end = write(filled, x: x, y: y, style: style)
-    fill(Rect(x: end, y: y, width: min(width, size.width) - filled.width, height: 1), with: rest, style: .faint)
+    fill(Rect(x: end, y: y, width: min(width, size.width) - filled.width, height: 1), with: "░", style: .faint)
   }
 
   /// The filled part of a bar.

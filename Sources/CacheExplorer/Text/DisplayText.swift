@@ -58,9 +58,9 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
     width += glyph.width
   }
 
-  private mutating func append(_ glyph: Glyph, count: Int) {
+  private mutating func appendSpaces(_ count: Int) {
     guard count > 0 else { return }
-    glyphs.append(contentsOf: repeatElement(glyph, count: count))
+    glyphs.append(contentsOf: repeatElement(" ", count: count))
     width += count
   }
 
@@ -117,23 +117,23 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
     }
   }
 
-  private mutating func cut(to limit: Int) { self = clipped(to: limit, isCut: true) }
+  private mutating func cut(to limit: Int) { self = cutOff(at: limit) }
 }
 
 extension DisplayText {
   /// At most `limit` cells; what was left out shows as `…` at the end.
   ///
   /// A wide glyph is never split.
-  package func clipped(to limit: Int) -> DisplayText { width <= limit ? self : clipped(to: limit, isCut: true) }
+  package func clipped(to limit: Int) -> DisplayText { width <= limit ? self : cutOff(at: limit) }
 
-  private func clipped(to limit: Int, isCut: Bool) -> DisplayText {
+  private func cutOff(at limit: Int) -> DisplayText {
     var result = DisplayText()
     guard limit > 0 else { return result }
     for glyph in glyphs {
       guard result.width + glyph.width < limit else { break }
       result.append(glyph)
     }
-    if isCut { result.append("…" as Glyph) }
+    result.append("…" as Glyph)
     return result
   }
 
@@ -148,7 +148,7 @@ extension DisplayText {
       tail.append(glyph)
       room -= glyph.width
     }
-    var result = clipped(to: limit - tail.reduce(0) { $0 + $1.width }, isCut: true)
+    var result = cutOff(at: limit - tail.reduce(0) { $0 + $1.width })
     for glyph in tail.reversed() { result.append(glyph) }
     return result
   }
@@ -156,7 +156,7 @@ extension DisplayText {
   /// Exactly `length` cells, filled with spaces on the right.
   package func padded(to length: Int) -> DisplayText {
     var result = clipped(to: length)
-    result.append(" ", count: length - result.width)
+    result.appendSpaces(length - result.width)
     return result
   }
 
@@ -166,7 +166,7 @@ extension DisplayText {
     guard text.width < length else { return text }
     var result = DisplayText()
     result.glyphs.reserveCapacity(length)
-    result.append(" ", count: length - text.width)
+    result.appendSpaces(length - text.width)
     result += text
     return result
   }

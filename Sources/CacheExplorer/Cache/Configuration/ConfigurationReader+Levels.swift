@@ -11,7 +11,7 @@ extension ConfigurationReader {
     var memory = MemorySpecification()
     if let capacity = fields.quantity("capacity", Quantity.bytes) { memory.capacity = capacity }
     memory.countLimit = fields.number("count", in: 1...Int(Int32.max))
-    (memory.lifetime, memory.jitter) = fields.lifetime("expiry")
+    (memory.lifetime, memory.jitter) = fields.lifetime()
     if let kept = fields.quantity("keepExpired", Quantity.duration) { memory.keepsExpired = kept }
     memory.timeToIdle = fields.quantity("timeToIdle", Quantity.timeLimit)
     let eviction = fields.quantity("policy") { (text) throws(QuantityError) in
@@ -32,7 +32,7 @@ extension ConfigurationReader {
       guard bytes >= 1 << 20 else { throw QuantityError("\(text) is too little for a disk", "give at least 1 MiB") }
       return bytes
     }
-    let (lifetime, jitter) = fields.lifetime("expiry")
+    let (lifetime, jitter) = fields.lifetime()
     let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
     let durability = fields.quantity("durability", Self.durability)
     let isShared = fields.quantity("sharing", Self.isShared)
@@ -58,7 +58,7 @@ extension ConfigurationReader {
         return text
       })
     let directory = fields.quantity("directory", path)
-    let (lifetime, jitter) = fields.lifetime("expiry")
+    let (lifetime, jitter) = fields.lifetime()
     let durability = fields.quantity("durability", Self.durability) ?? .buffered
     return domain.map {
       DefaultsSpecification(

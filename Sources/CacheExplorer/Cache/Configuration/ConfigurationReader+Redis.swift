@@ -33,7 +33,7 @@ extension ConfigurationReader {
         }
         return text
       })
-    let (lifetime, jitter) = fields.lifetime("expiry")
+    let (lifetime, jitter) = fields.lifetime()
     let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
     let timeout = fields.quantity("timeout", Quantity.timeLimit)
     let connect = fields.quantity("connectTimeout", Quantity.timeLimit)

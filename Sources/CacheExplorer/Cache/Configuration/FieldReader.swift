@@ -73,7 +73,8 @@ struct FieldReader {
   }
 
   /// How long values live, `30s` or `{ after: 30s, jitter: 20% }`; the jitter is the share of that which may be missing.
-  mutating func lifetime(_ name: String) -> (Duration?, jitter: Double) {
+  mutating func lifetime() -> (Duration?, jitter: Double) {
+    let name = "expiry"
     guard let value = fields.first(where: { $0.name == name })?.value, value.mapping != nil else {
       return (quantity(name, Quantity.timeLimit), 0)
     }
@@ -96,7 +97,7 @@ struct FieldReader {
   /// Fields that nobody asked for, for operators whose level stands among their own fields.
   ///
   /// `names`: Only these; `nil` for all.
-  mutating func takeRest(among names: [String]? = nil) -> [(name: String, key: Node, value: Node)] {
+  mutating func takeRest(among names: [String]?) -> [(name: String, key: Node, value: Node)] {
     let rest = fields.filter { !known.contains($0.name) && names?.contains($0.name) ?? true }
     known += rest.map(\.name)
     return rest

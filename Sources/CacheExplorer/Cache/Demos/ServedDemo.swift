@@ -12,9 +12,6 @@ package struct ServedDemo: Sendable {
   private let cache: HTTPCache<ServedStore>
   private let observe: @Sendable (ServedRequest, () -> ServedExchange) -> Void
 
-  /// The server that it has.
-  package static let authority = DemoServer.authority
-
   /// Opens the levels; ``run(for:)`` lets visitors come.
   ///
   /// `observe`: Told of every request that was answered. It must not block.

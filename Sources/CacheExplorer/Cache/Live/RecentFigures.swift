@@ -16,11 +16,11 @@ package final class RecentFigures: CacheObserver {
 
   package static let window = Duration.seconds(RecentCounts<CacheStatistics.Snapshot>.window)
 
-  package let statistics: CacheStatistics
+  package let statistics = CacheStatistics()
   private let second = Atomic(Int64.min)
   private let state = Mutex(State())
 
-  package init(_ statistics: CacheStatistics = CacheStatistics()) { self.statistics = statistics }
+  package init() {}
 
   package func record(_ event: CacheEvent) { pass(event.time) }
 

@@ -3,8 +3,6 @@ package import ExplorerState
 package struct ConfigVerb: Verb {
   package static let syntax = VerbSyntax("config", "show the settings in force, and where each comes from")
 
-  package init() {}
-
   package init(_ words: ParsedWords) {}
 
   package var request: ScreenRequest? { .show(.showConfig) }

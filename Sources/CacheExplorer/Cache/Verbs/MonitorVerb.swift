@@ -10,9 +10,7 @@ package struct MonitorVerb: Verb {
   private static let usual = Duration.seconds(5)
   private static let longest = Duration.seconds(60)
 
-  package var duration: Duration
-
-  package init(_ duration: Duration) { self.duration = duration }
+  private let duration: Duration
 
   package init(_ words: ParsedWords) throws(CommandError) {
     duration = words.arguments.isEmpty ? Self.usual : try words.quantity(0, Self.limit)

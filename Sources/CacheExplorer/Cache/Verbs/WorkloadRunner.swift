@@ -15,12 +15,6 @@ package struct WorkloadRunner: Sendable {
     package var failures = 0
     /// Why a trace ended too early.
     package var problem: TraceProblem?
-
-    package init(requests: Int = 0, failures: Int = 0, problem: TraceProblem? = nil) {
-      self.requests = requests
-      self.failures = failures
-      self.problem = problem
-    }
   }
 
   /// So many requests may be under way at once; a slow cache then slows the workload down.

@@ -5,10 +5,6 @@ extension Page {
   package static let config = Page("Config", key: "5", panels: [ConfigPanel.self])
 }
 
-extension PanelID {
-  package static let config = PanelID(ConfigPanel.self)
-}
-
 extension Model {
   package var config: ConfigSheet {
     get { self[ConfigPanel.self] }

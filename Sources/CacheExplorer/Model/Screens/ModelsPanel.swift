@@ -8,10 +8,6 @@ extension Page {
 }
 
 extension PanelID {
-  package static let models = PanelID(ModelsPanel.self)
-}
-
-extension PanelID {
   package static let relations = PanelID(RelationsPanel.self)
 }
 

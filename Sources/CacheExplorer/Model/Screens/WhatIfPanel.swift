@@ -8,10 +8,6 @@ extension Page {
     "What if", key: "8", does: "What if: other capacities and policies", panels: [WhatIfPanel.self])
 }
 
-extension PanelID {
-  package static let whatIf = PanelID(WhatIfPanel.self)
-}
-
 extension Model {
   package var whatIf: WhatIfSheet {
     get { self[WhatIfPanel.self] }

@@ -227,12 +227,14 @@ struct RequestText {
 }
 
 extension DisplayText {
+  private static let mostLines = 200
+
   /// Lines of at most so many cells, broken at spaces where there are any.
-  func wrapped(to room: Int, atMost most: Int = 200) -> [DisplayText] {
+  func wrapped(to room: Int) -> [DisplayText] {
     guard room > 0, width > room else { return [self] }
     var lines: [DisplayText] = []
     var start = glyphs.startIndex
-    while start < glyphs.endIndex, lines.count < most {
+    while start < glyphs.endIndex, lines.count < Self.mostLines {
       var end = start
       var cells = 0
       var space: Int?

@@ -37,8 +37,7 @@ package struct CommandResult: Sendable {
 
   package init(
     command: String, outcome: Outcome, level: String? = nil, isStale: Bool = false, reason: String? = nil,
-    value: Data? = nil, size: Int? = nil, microseconds: Double, error: String? = nil, isRefused: Bool = false,
-    expectation: ExpectationReport? = nil, note: String? = nil, details: JSONText? = nil
+    value: Data? = nil, microseconds: Double, error: String? = nil, isRefused: Bool = false, note: String? = nil
   ) {
     self.command = command
     self.outcome = outcome
@@ -46,12 +45,9 @@ package struct CommandResult: Sendable {
     self.isStale = isStale
     self.reason = reason
     self.value = value
-    self.size = size
     self.microseconds = microseconds
     self.error = error
     self.isRefused = isRefused
-    self.expectation = expectation
     self.note = note
-    self.details = details
   }
 }

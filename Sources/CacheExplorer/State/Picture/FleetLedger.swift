@@ -42,8 +42,6 @@ package struct FleetLedger: Sendable {
 
   package init() {}
 
-  package var count: Int { apps.count }
-
   /// Takes in an app, or one that is there again in the place where it was.
   ///
   /// - Parameters:

@@ -23,17 +23,13 @@ package struct LevelRow: Sendable, Equatable, Codable {
   package var fault: String?
 
   package init(
-    name: String, kind: String, capacity: String = "", isOrigin: Bool = false, keepsExpired: Bool = false,
-    usage: LevelUsage? = nil, unlisted: Int = 0, fault: String? = nil
+    name: String, kind: String, capacity: String = "", isOrigin: Bool = false, keepsExpired: Bool = false
   ) {
     self.name = name
     self.kind = kind
     self.capacity = capacity
     self.isOrigin = isOrigin
     self.keepsExpired = keepsExpired
-    self.usage = usage
-    self.unlisted = unlisted
-    self.fault = fault
   }
 
   /// What stands for each level where a name has no room: its first letter, or its number if two begin alike.

@@ -13,12 +13,11 @@ package struct OperatorRow: Sendable, Equatable, Codable {
   /// How long an open breaker stays open.
   package var reset: Duration?
 
-  package init(name: String, kind: String, setting: String = "", limit: Int? = nil, reset: Duration? = nil) {
+  package init(name: String, kind: String, setting: String = "", limit: Int? = nil) {
     self.name = name
     self.kind = kind
     self.setting = setting
     self.limit = limit
-    self.reset = reset
   }
 
   /// The person gave it a name of its own.

@@ -119,7 +119,6 @@ package struct RequestRecord: Sendable {
 package struct RequestLog: Sendable {
   package static let capacity = 4_096
 
-  private let capacity: Int
   private var records: [RequestRecord] = []
   private var slots: [RequestID: Int] = [:]
   /// Where the next one goes once the ring is full.
@@ -127,7 +126,7 @@ package struct RequestLog: Sendable {
   /// How many calls there were.
   package private(set) var total = 0
 
-  package init(capacity: Int = RequestLog.capacity) { self.capacity = max(1, capacity) }
+  package init() {}
 
   package var count: Int { records.count }
 
@@ -144,14 +143,14 @@ package struct RequestLog: Sendable {
     guard slots[id] == nil else { return }
     total += 1
     let record = RequestRecord(id: id, operation: operation, key: key, began: time, event: event)
-    if records.count < capacity {
+    if records.count < Self.capacity {
       slots[id] = records.count
       records.append(record)
     } else {
       slots[records[next].id] = nil
       records[next] = record
       slots[id] = next
-      next = (next + 1) % capacity
+      next = (next + 1) % Self.capacity
     }
   }
 
