@@ -83,7 +83,7 @@ struct ServedDemoTests {
       try configuration(folder), file: "demo http", clock: clock, observe: { _, _ in })
     _ = await clock.drive { await demo.run(for: .seconds(20)) }
     let executor = Interpreter(live: demo.live, mode: .script)
-    for key in ["/style.css", "http://\(ServedDemo.authority)/style.css"] {
+    for key in ["/style.css", "http://shop.example/style.css"] {
       #expect(await executor.run(GetVerb(key: key, level: nil)).outcome == .hit)
     }
     #expect(await executor.run(GetVerb(key: "style.css", level: nil)).outcome == .miss)
