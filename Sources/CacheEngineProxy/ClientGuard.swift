@@ -120,7 +120,6 @@ final class ClientGuard: ChannelDuplexHandler {
       case .headerOverflow: .requestHeaderFieldsTooLarge
       // NIO's parser knows a list of methods, and none of them was this.
       case .invalidMethod: .notImplemented
-      case .invalidVersion: .httpVersionNotSupported
       default: .badRequest
       }
     let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]
