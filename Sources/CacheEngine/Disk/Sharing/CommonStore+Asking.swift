@@ -250,7 +250,7 @@ extension CommonStore.State {
   mutating func sendable() -> [UInt64] {
     var count = 0
     for number in unsent {
-      let weight = calls[number]?.weight ?? 1
+      let weight = calls[number]?.weight ?? 0
       guard sent + weight <= CommonStore.mostSent else { break }
       calls[number]?.isSent = true
       sent += weight
