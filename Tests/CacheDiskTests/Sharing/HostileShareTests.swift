@@ -270,10 +270,16 @@ import Testing
     }
     var state = CommonStore.State(lastHeard: 0, usage: LevelUsage(count: 0, cost: 0, capacity: 1))
     state.unsent = Array(1...UInt64(CommonStore.mostSent + 5))
+    for number in state.unsent { state.calls[number] = CommonStore.Call(request: .ping, origin: 0) { _ in } }
     #expect(state.sendable().count == CommonStore.mostSent)
     #expect(state.sendable() == [])
     state.sent -= 7
     #expect(state.sendable().count == 5)
+    // What has been answered meanwhile is under way no more.
+    state.unsent = [1]
+    state.calls[1] = nil
+    let sent = state.sent
+    #expect(state.sendable() == [1] && state.sent == sent)
   }
 
   @Test("P15 after what cannot be read nothing more is, whoever receives")
