@@ -56,7 +56,11 @@ struct RedisPromisesTests {
   private func processes(_ count: Int, _ redis: TestRedis, _ way: Way) async throws -> [Process] {
     var all: [Process] = []
     for _ in 0..<count { all.append(try await Process(redis) { way.change(&$0) }) }
-    for process in all { #expect(process.store.hearsBy == (way == .tracking ? .tracking : .channel)) }
+    for process in all {
+      // The store knows it a moment after the level has been told.
+      try await turns { process.store.hearsBy != nil }
+      #expect(process.store.hearsBy == (way == .tracking ? .tracking : .channel))
+    }
     return all
   }
 
