@@ -110,7 +110,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///
   /// If that of the upper level has expired, an entry of the lower level that has not, or that was stored later, takes precedence.
   /// Nothing is copied upwards. A level that fails is skipped. While the key is being written, this may give a value that
-  /// ``lookup(_:)`` gives only when the write has ended.
+  /// `lookup(_:)` gives only when the write has ended.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the lower level's reason for the miss.
