@@ -58,6 +58,7 @@ import Testing
     #expect(try await unsettled.settleSome())
     #expect(!unsettled.concerns(id))
   }
+
   @Test("a name that cannot be set right keeps no others in doubt, and is tried again after them")
   func oneFails() async throws {
     let unsettled = UnsettledWrites(
@@ -75,6 +76,42 @@ import Testing
     fails.withLock { $0 = false }
     unsettled.stop()
     #expect(try await unsettled.settleSome())
+  }
+
+  /// A clock on which every wait is over at once.
+  private final class HastyClock: CacheClock {
+    private let time = Mutex(CacheInstant(nanoseconds: 0))
+    var now: CacheInstant { time.withLock(\.self) }
+    var timeSinceEpoch: Duration { .nanoseconds(now.nanoseconds) }
+    var bootIdentifier: UInt64 { 1 }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
+      try Task.checkCancellation()
+      time.withLock { $0 = max($0, deadline) }
+    }
+  }
+
+  @Test("after an outage, however long, many names are set right in seconds")
+  func soonAgain() async throws {
+    let clock = HastyClock()
+    let unsettled = UnsettledWrites(
+      store, try SharedNamespace("test", level: "shared"), limit: 10_000, tagLife: .seconds(60), clock: clock)
+    let commits = Mutex(0)
+    let end = Mutex(CacheInstant(nanoseconds: 0))
+    store.onCommit.withLock {
+      $0 = { _ in
+        let number = commits.withLock { count in
+          count += 1
+          return count
+        }
+        guard number > 20 else { throw CacheError(.unreachable, "the server is away") }
+        if number == 21 { end.withLock { $0 = clock.now } }
+      }
+    }
+    unsettled.add(records: (0..<10_000).map { [UInt8($0 % 256), UInt8($0 / 256)] })
+    try await turns { unsettled.count == 0 }
+    // Forty batches at five seconds would be minutes.
+    #expect(end.withLock { $0.duration(to: clock.now) } < .seconds(15))
   }
 
   /// A level over a simulated store, whose last write has failed.
