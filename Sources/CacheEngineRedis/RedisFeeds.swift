@@ -31,8 +31,9 @@ final class RedisFeeds: Sendable {
     var told: Set<Int> = []
     /// What a connection has ended of, and none has been asked since that did not.
     var endings: Set<Question> = []
-    /// Who tries now whether that is still so.
-    var trials: [Question: Task<Void, any Error>] = [:]
+    /// Who waits for somebody to have tried whether that is still so.
+    var trials: [Question: [UInt64: CheckedContinuation<Void, any Error>]] = [:]
+    var lastWaiter: UInt64 = 0
     /// What is not yet told, in the order in which it was decided.
     var decided: [Decision] = []
     var isTelling = false
@@ -121,22 +122,53 @@ final class RedisFeeds: Sendable {
     _ question: Question, on connection: RedisConnection,
     _ body: @escaping @Sendable (RedisConnection) async throws -> Void
   ) async throws {
-    // Those who come meanwhile wait for the same trial.
-    let trial = state.withLock { state -> Task<Void, any Error>? in
-      guard state.endings.contains(question) else { return nil }
-      if let trial = state.trials[question] { return trial }
-      let trial = Task {
-        defer { self.state.withLock { $0.trials[question] = nil } }
-        try await Self.tryOut(question, connection.settings, body)
-        _ = self.state.withLock { $0.endings.remove(question) }
-      }
-      state.trials[question] = trial
-      return trial
-    }
-    try await trial?.value
+    try await awaitTrial(of: question, connection.settings, body)
     do { try await body(connection) } catch {
       if connection.hasEnded(of: error) { _ = state.withLock { $0.endings.insert(question) } }
       throw error
+    }
+  }
+
+  /// Waits until it was tried out, if a connection has ended of a question; those who come meanwhile wait for the same trial.
+  private func awaitTrial(
+    of question: Question, _ settings: RedisSettings,
+    _ body: @escaping @Sendable (RedisConnection) async throws -> Void
+  ) async throws {
+    let id = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let (isNeeded, isUnderWay) = state.withLock { state in
+          guard state.endings.contains(question) else { return (false, false) }
+          defer { state.trials[question, default: [:]][id] = continuation }
+          return (true, state.trials[question] != nil)
+        }
+        guard isNeeded else { return continuation.resume() }
+        if !isUnderWay { Task { await self.runTrial(of: question, settings, body) } }
+        if Task.isCancelled { leaveTrial(of: question, id) }
+      }
+    } onCancel: {
+      leaveTrial(of: question, id)
+    }
+  }
+
+  private func leaveTrial(of question: Question, _ id: UInt64) {
+    state.withLock { $0.trials[question]?.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+  }
+
+  private func runTrial(
+    of question: Question, _ settings: RedisSettings, _ body: (RedisConnection) async throws -> Void
+  ) async {
+    var failure: (any Error)?
+    do { try await Self.tryOut(question, settings, body) } catch { failure = error }
+    let waiting = state.withLock { state in
+      if failure == nil { state.endings.remove(question) }
+      return state.trials.removeValue(forKey: question) ?? [:]
+    }
+    for waiter in waiting.values {
+      if let failure { waiter.resume(throwing: failure) } else { waiter.resume() }
     }
   }
 

@@ -86,5 +86,35 @@ import Testing
     node.close()
     withExtendedLifetime(server) {}
   }
+
+  @Test("who is cancelled while it is tried out what has ended a connection leaves at once, and nobody else does")
+  func cancelledTrial() async throws {
+    let server = try await HostileServer { connection, command in
+      switch (command[0], connection) {
+      case ("HELLO", _): .say("")
+      case ("MGET", _): .say("*1\r\n_\r\n")
+      case ("PUBLISH", 1): .close
+      case ("PUBLISH", 3): .silence
+      case ("PUBLISH", _): .say(":0\r\n")
+      case ("MULTI", _): .say("+OK\r\n")
+      case ("EXEC", _): .say("*2\r\n:0\r\n+OK\r\n")
+      default: .say("+QUEUED\r\n")
+      }
+    }
+    let store = server.store()
+    let change = SharedChange.set(Array("photos:r:1".utf8), to: [1], lifetime: nil)
+    let write: @Sendable () async throws -> Void = { _ = try await store.commit([change], if: [], reading: []) }
+    await #expect(throws: CacheError.self) { try await write() }
+    try await turns { do { return try await store.read([[1]]) == [nil] } catch is CacheError { return false } }
+    let cancelled = Task { try await write() }
+    try await turns { server.commands.count { $0[0] == "PUBLISH" } == 2 }
+    let other = Task { try await write() }
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    server.say(":0\r\n", on: 3)
+    try await other.value
+    #expect(store.tellingError == nil)
+    #expect(server.connectionCount == 3)
+  }
 }
 #endif
