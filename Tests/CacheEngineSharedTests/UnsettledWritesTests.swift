@@ -51,31 +51,68 @@ import Testing
     let unsettled = try unsettled()
     unsettled.add(records: [id])
     store.onCommit.withLock { $0 = { [id] _ in unsettled.add(records: [id]) } }
-    #expect(try await !unsettled.settleSome())
+    #expect(try await unsettled.settleSome() == .some)
     #expect(unsettled.concerns(id))
     store.onCommit.withLock { $0 = { _ in } }
     unsettled.stop()
-    #expect(try await unsettled.settleSome())
+    #expect(try await unsettled.settleSome() == .all)
     #expect(!unsettled.concerns(id))
   }
 
-  @Test("a name that cannot be set right keeps no others in doubt, and is tried again after them")
+  @Test("a name that cannot be set right keeps no others in doubt, and is tried more and more rarely")
   func oneFails() async throws {
-    let unsettled = UnsettledWrites(
-      store, try SharedNamespace("test", level: "shared"), limit: 1_000, tagLife: .seconds(60), clock: ManualClock())
-    let bad = SharedChange.remove(try SharedNamespace("test", level: "shared").record(id))
+    let clock = ManualClock()
+    let namespace = try SharedNamespace("test", level: "shared")
+    let unsettled = UnsettledWrites(store, namespace, limit: 1_000, tagLife: .seconds(60), clock: clock)
+    let bad = SharedChange.remove(namespace.record(id))
     let fails = Mutex(true)
+    let tries = Mutex(0)
     store.onCommit.withLock {
       $0 = { changes in
-        if fails.withLock(\.self), changes.contains(bad) { throw CacheError(.unreachable, "the server hung up") }
+        guard changes.contains(bad) else { return }
+        tries.withLock { $0 += 1 }
+        if fails.withLock(\.self) { throw CacheError(.unreachable, "the server hung up") }
       }
     }
+    func settleSome() async -> UnsettledWrites.Progress? {
+      do { return try await unsettled.settleSome() } catch { return nil }
+    }
     unsettled.add(records: [id] + (0..<300).map { [2, UInt8($0 % 256), UInt8($0 / 256)] })
-    for _ in 0..<200 { do { _ = try await unsettled.settleSome() } catch {} }
-    #expect(unsettled.count == 1 && unsettled.concerns(id))
-    fails.withLock { $0 = false }
     unsettled.stop()
-    #expect(try await unsettled.settleSome())
+    for _ in 0..<200 { _ = await settleSome() }
+    #expect(unsettled.count == 1 && unsettled.concerns(id))
+    // For an hour, every five seconds: after 5, 10, 20 ... 300 seconds.
+    tries.withLock { $0 = 0 }
+    for second in 0..<720 {
+      clock.advance(by: .seconds(5))
+      // Others do not wait for that.
+      if second == 360 {
+        unsettled.add(records: [[3]])
+        unsettled.stop()
+        for _ in 0..<2 where unsettled.count == 2 { _ = await settleSome() }
+        #expect(unsettled.count == 1)
+      }
+      _ = await settleSome()
+    }
+    #expect((10...20).contains(tries.withLock(\.self)))
+    #expect(await settleSome() == UnsettledWrites.Progress.none)
+    fails.withLock { $0 = false }
+    clock.advance(by: .seconds(300))
+    #expect(await settleSome() == .all)
+  }
+
+  @Test("a name that is not set right because nothing can be is tried again as soon as the store may answer")
+  func nothingAnswers() async throws {
+    let unsettled = try unsettled()
+    let isDown = Mutex(true)
+    store.onCommit.withLock {
+      $0 = { _ in if isDown.withLock(\.self) { throw CacheError(.unreachable, "the store is down") } }
+    }
+    unsettled.add(records: [id])
+    unsettled.stop()
+    for _ in 0..<100 { await #expect(throws: CacheError.self) { try await unsettled.settleSome() } }
+    isDown.withLock { $0 = false }
+    #expect(try await unsettled.settleSome() == .all)
   }
 
   /// A clock on which every wait is over at once.
@@ -164,12 +201,66 @@ import Testing
       }
     }
     await gate.arrivals(1)
-    #expect(try await !level.unsettled.settleSome())
+    #expect(try await level.unsettled.settleSome() == UnsettledWrites.Progress.none)
     #expect(!client.calls.contains { if case .commit(let changes) = $0 { Self.removes(changes) } else { false } })
     gate.open()
     _ = try await write.value
     #expect(try await level.get("a") == Data([2]))
     #expect(level.unsettledCount == 0)
+  }
+
+  @Test("what is written after a clear or a removal by tag failed outlives the repair of that", arguments: [nil, "t"])
+  func afterClear(tag: String?) async throws {
+    let client = SimulatedSharedStore().client("here")
+    let level = try SharedCacheLevel<String, Data>(
+      client, namespace: "test", keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock())
+    func set(_ byte: UInt8, _ key: String) async throws {
+      try await level.store(Data([byte]), forKey: key, terms: StoreTerms(tags: ["t"]))
+    }
+    try await set(0, "old")
+    client.onCall { if case .commit = $0 { .refused } else { .done } }
+    await #expect(throws: CacheError.self) {
+      if let tag { try await level.removeAll(tagged: tag) } else { try await level.clear() }
+    }
+    level.unsettled.stop()
+    // What cannot be renewed is not written under either, and no key is in doubt for that.
+    await #expect(throws: CacheError.self) { try await set(1, "a") }
+    #expect(level.unsettledCount == 1)
+    client.onCall(nil)
+    try await set(1, "a")
+    #expect(try await level.store(Data([2]), forKey: "b", terms: StoreTerms(tags: ["t"]), if: .absent))
+    #expect(try await level.unsettled.settleSome() == .all)
+    #expect(try await level.get("a") == Data([1]))
+    #expect(try await level.get("b") == Data([2]))
+    #expect(try await level.get("old") == nil)
+  }
+
+  @Test("a write under a stamp whose renewal is under way comes after that")
+  func waitsForStamp() async throws {
+    let client = SimulatedSharedStore().client("here")
+    let level = try SharedCacheLevel<String, Data>(
+      client, namespace: "test", keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock())
+    try await level.set(Data([0]), forKey: "a")
+    client.onCall { if case .commit = $0 { .refused } else { .done } }
+    await #expect(throws: CacheError.self) { try await level.clear() }
+    level.unsettled.stop()
+    let gate = Gate()
+    client.onCall { call in
+      if case .commit(let changes) = call, changes.contains(where: Self.renewsAll) { try await gate.pass() }
+      return .done
+    }
+    let renewal = Task { try await level.unsettled.settleSome() }
+    await gate.arrivals(1)
+    let write = Task { try await level.set(Data([1]), forKey: "a") }
+    try await turns { level.unsettled.waitingCount == 1 }
+    gate.open()
+    _ = try await renewal.value
+    try await write.value
+    #expect(try await level.get("a") == Data([1]))
+  }
+
+  private static func renewsAll(_ change: SharedChange) -> Bool {
+    if case .set(Array("test:s:".utf8), to: _, lifetime: _) = change { true } else { false }
   }
 
   private static func removes(_ changes: [SharedChange]) -> Bool {

@@ -75,7 +75,7 @@ extension SharedCacheLevel {
 
   /// Stores entries, whatever there is.
   func put(_ contents: [Content]) async throws {
-    try await unsettled.writing(contents.map(\.id)) { try await putNow(contents) }
+    try await unsettled.writing(contents.map(\.id), under: stampNames(contents)) { try await putNow(contents) }
   }
 
   private func putNow(_ contents: [Content]) async throws {
@@ -115,9 +115,10 @@ extension SharedCacheLevel {
   ///
   /// - Returns: Whether it was written.
   func change(
-    _ id: [UInt8], _ key: [UInt8], to wanted: (SharedCodec<Key, Value>.Opened?) throws -> Content?
+    _ id: [UInt8], _ key: [UInt8], under stamps: [[UInt8]],
+    to wanted: (SharedCodec<Key, Value>.Opened?) throws -> Content?
   ) async throws -> Bool {
-    try await unsettled.writing([id]) { try await changeNow(id, key, to: wanted) }
+    try await unsettled.writing([id], under: stamps) { try await changeNow(id, key, to: wanted) }
   }
 
   private func changeNow(

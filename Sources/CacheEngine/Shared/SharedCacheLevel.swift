@@ -129,8 +129,8 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - key: The key to store it under.
   ///   - terms: Its lifetime, and its tags.
   /// - Throws: `CacheError` with code `CacheError.Code.tooLarge` or `CacheError.Code.encryptionFailed`, or the coding's
-  ///   error, or `CancellationError`; the value stored before is then still there. The error of the store: then the key is
-  ///   unsettled. A write that has begun is not cancelled.
+  ///   error, or `CancellationError`; the value stored before is then still there. The error of the store: if the write has
+  ///   begun, the key is then unsettled. A write that has begun is not cancelled.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await named {
       try await knowTime(forWriting: [key])
@@ -145,7 +145,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     try await named {
       _ = try await time()
       let content = try content(value, key, terms)
-      return try await change(content.id, content.key) { opened in
+      return try await change(content.id, content.key, under: stampNames([content])) { opened in
         condition.holds(isHeld: opened.map { $0.record.deadline > content.created } ?? false) ? content : nil
       }
     }
@@ -156,7 +156,8 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   /// Removes everything in the namespace, for all processes, by one write.
   ///
-  /// - Throws: The error of the store; then everything is a miss for this level until the store has been repaired.
+  /// - Throws: The error of the store; then everything is a miss for this level until the store has been repaired, by the next write
+  ///   at the latest.
   public func clear() async throws { try await renew(namespace.stamp, lifetime: nil) }
 
   /// Removes every entry that was stored with a tag, for all processes, by one write.
@@ -180,7 +181,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     try await named {
       let bytes = try codec.keyCoding.bytes(key)
       let now = Self.nanoseconds(try await time())
-      _ = try await change(id(of: key, bytes), bytes) { opened in
+      _ = try await change(id(of: key, bytes), bytes, under: [namespace.stamp]) { opened in
         guard let opened, opened.record.deadline > now else { return nil }
         return SharedCodec<Key, Value>.Content(
           id: opened.record.key, key: bytes, packed: opened.packed, tags: opened.tags, created: opened.record.created,

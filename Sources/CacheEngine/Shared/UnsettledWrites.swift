@@ -12,6 +12,16 @@ final class UnsettledWrites: Sendable {
     var stamps: [[UInt8]: UInt64] = [:]
 
     var count: Int { records.count + stamps.count }
+    var all: [[UInt8]] { Array(records.keys) + Array(stamps.keys) }
+  }
+
+  /// What came of one round of setting names right.
+  enum Progress: Sendable {
+    /// Nothing is in doubt any more.
+    case all
+    case some
+    /// There was nothing that could be set right by now.
+    case none
   }
 
   private struct State {
@@ -21,52 +31,67 @@ final class UnsettledWrites: Sendable {
     var listeners: [Listener] = []
     /// How many names are set right at once: fewer after that has failed, for one of them may be why.
     var most = UnsettledWrites.most
-    /// Those that could not be set right even by themselves; they come last.
-    var postponed: Set<[UInt8]> = []
-    /// Keys whose removal is under way, and who waits for its end in order to write.
-    var removing: Set<[UInt8]> = []
+    /// Those that failed although the store carried out something else just before, and when, counted in trials.
+    var suspects: [[UInt8]: Int] = [:]
+    var trials = 0
+    /// When one of them is tried again, alone, and how long after that if it fails.
+    var nextTrial = CacheInstant(nanoseconds: .min)
+    var pause = UnsettledWrites.shortestPause
+    /// What is being set right, and who waits for the end of that in order to write.
+    var repairing = Names()
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// How many writes of a key in doubt are under way.
     var writing: [[UInt8]: Int] = [:]
 
     /// What is set right next.
-    mutating func next() -> Names {
+    mutating func next(_ now: CacheInstant) -> Names {
+      guard repairing.count == 0 else { return Names() }
+      let candidates = Names(records: names.records.filter { writing[$0.key] == nil }, stamps: names.stamps)
+      suspects = suspects.filter { names.records[$0.key] != nil || names.stamps[$0.key] != nil }
+      let trial = now < nextTrial ? nil : suspects.filter { writing[$0.key] == nil }.min { $0.value < $1.value }?.key
       func chosen(_ names: [[UInt8]: UInt64], _ room: Int) -> [[UInt8]: UInt64] {
         var chosen: [[UInt8]: UInt64] = [:]
         for (name, number) in names where chosen.count < room {
-          if writing[name] == nil, !postponed.contains(name) { chosen[name] = number }
+          if trial == nil ? suspects[name] == nil : name == trial { chosen[name] = number }
         }
         return chosen
       }
-      func chosen() -> Names {
-        let stamps = chosen(names.stamps, most)
-        return Names(records: chosen(names.records, most - stamps.count), stamps: stamps)
-      }
-      var next = chosen()
-      if next.count == 0 {
-        postponed = []
-        next = chosen()
-      }
-      removing = Set(next.records.keys)
-      return next
+      repairing.stamps = chosen(candidates.stamps, most)
+      repairing.records = chosen(candidates.records, most - repairing.stamps.count)
+      return repairing
     }
 
-    /// Notes how that went, and returns who has waited for it.
-    mutating func ended(_ names: Names, isSettled: Bool) -> [CheckedContinuation<Void, Never>] {
-      if isSettled {
-        for (id, number) in names.records where self.names.records[id] == number { self.names.records[id] = nil }
-        for (stamp, number) in names.stamps where self.names.stamps[stamp] == number { self.names.stamps[stamp] = nil }
-        most = min(most * 2, UnsettledWrites.most)
-      } else {
-        if names.count == 1 { postponed.formUnion(Array(names.records.keys) + Array(names.stamps.keys)) }
-        most = max(1, names.count / 2)
+    /// Notes that what was being set right is, and returns who has waited for it.
+    mutating func settled() -> [CheckedContinuation<Void, Never>] {
+      for (id, number) in repairing.records where names.records[id] == number { names.records[id] = nil }
+      for (stamp, number) in repairing.stamps where names.stamps[stamp] == number { names.stamps[stamp] = nil }
+      most = min(most * 2, UnsettledWrites.most)
+      if repairing.all.contains(where: { suspects[$0] != nil }) {
+        (nextTrial, pause) = (CacheInstant(nanoseconds: .min), UnsettledWrites.shortestPause)
       }
-      removing = []
-      defer { waiting = [] }
+      return ended()
+    }
+
+    /// Notes that this has failed, and whether the name is why.
+    mutating func failed(_ now: CacheInstant, isNameWhy: Bool) -> [CheckedContinuation<Void, Never>] {
+      if isNameWhy {
+        trials += 1
+        for name in repairing.all { suspects[name] = trials }
+        nextTrial = now.advanced(by: pause)
+        pause = min(pause * 2, UnsettledWrites.longestPause)
+      } else {
+        most = max(1, repairing.count / 2)
+      }
+      return ended()
+    }
+
+    private mutating func ended() -> [CheckedContinuation<Void, Never>] {
+      defer { (repairing, waiting) = (Names(), []) }
       return waiting
     }
   }
 
+  private static let (shortestPause, longestPause) = (Duration.seconds(5), Duration.seconds(300))
   private static let most = 256
 
   private struct Listener {
@@ -138,8 +163,11 @@ final class UnsettledWrites: Sendable {
           guard let self else { return }
           // Whatever the error: the store is asked again, less and less often.
           do {
-            if try await self.settleSome() { return }
-            delay = max(delay / 2, .milliseconds(50))
+            switch try await self.settleSome() {
+            case .all: return
+            case .some: delay = max(delay / 2, .milliseconds(50))
+            case .none: delay = min(delay * 2, .seconds(5))
+            }
           } catch { delay = min(delay * 2, .seconds(5)) }
         }
       }
@@ -163,9 +191,12 @@ final class UnsettledWrites: Sendable {
     }
   }
 
-  /// Writes keys, and no removal undoes that: one that is under way is waited for, and none begins before the end of the write.
-  func writing<Answer>(_ ids: [[UInt8]], _ write: () async throws -> Answer) async rethrows -> Answer {
-    let doubted = await begin(ids)
+  /// Writes keys under stamps, and no repair undoes that: one that is under way is waited for, stamps in doubt are renewed before the
+  /// write, and no key is removed before its end.
+  func writing<Answer>(
+    _ ids: [[UInt8]], under stamps: [[UInt8]], _ write: () async throws -> Answer
+  ) async throws -> Answer {
+    let doubted = try await begin(ids, stamps)
     defer {
       state.withLock { state in
         for id in doubted { state.writing[id] = state.writing[id].flatMap { $0 > 1 ? $0 - 1 : nil } }
@@ -174,45 +205,78 @@ final class UnsettledWrites: Sendable {
     return try await write()
   }
 
-  private func begin(_ ids: [[UInt8]]) async -> [[UInt8]] {
+  private func begin(_ ids: [[UInt8]], _ stamps: [[UInt8]]) async throws -> [[UInt8]] {
+    enum Course {
+      case write([[UInt8]])
+      case renew
+      case wait
+    }
     while true {
-      let doubted = state.withLock { state -> [[UInt8]]? in
-        guard state.removing.isDisjoint(with: ids) else { return nil }
-        let doubted = ids.filter { state.names.records[$0] != nil }
-        for id in doubted { state.writing[id, default: 0] += 1 }
-        return doubted
-      }
-      if let doubted { return doubted }
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.removing.isEmpty { return true }
-          state.waiting.append(continuation)
-          return false
+      let course = state.withLock { state -> Course in
+        let repairing = state.repairing
+        if ids.contains(where: { repairing.records[$0] != nil }) { return .wait }
+        if stamps.contains(where: { repairing.stamps[$0] != nil }) { return .wait }
+        let doubted = state.names.stamps.filter { stamps.contains($0.key) }
+        if !doubted.isEmpty {
+          if repairing.count > 0 { return .wait }
+          state.repairing.stamps = doubted
+          return .renew
         }
-        if isOver { continuation.resume() }
+        let keys = ids.filter { state.names.records[$0] != nil }
+        for id in keys { state.writing[id, default: 0] += 1 }
+        return .write(keys)
+      }
+      switch course {
+      case .write(let keys): return keys
+      case .renew: try await settle()
+      case .wait:
+        await withCheckedContinuation { continuation in
+          let isOver = state.withLock { state in
+            if state.repairing.count == 0 { return true }
+            state.waiting.append(continuation)
+            return false
+          }
+          if isOver { continuation.resume() }
+        }
       }
     }
   }
 
-  /// Sets some of the names right, and returns whether that were all.
-  func settleSome() async throws -> Bool {
-    let names = state.withLock { $0.next() }
-    do { try await setRight(names) } catch {
-      for waiter in state.withLock({ $0.ended(names, isSettled: false) }) { waiter.resume() }
+  /// Sets some of the names right.
+  func settleSome() async throws -> Progress {
+    let count = state.withLock { $0.next(clock.now).count }
+    if count > 0 { try await settle() }
+    return state.withLock { state in
+      guard state.names.count == 0 else { return count == 0 ? .none : .some }
+      state.recovery = nil
+      return .all
+    }
+  }
+
+  /// Sets right what is noted to be.
+  private func settle() async throws {
+    let names = state.withLock { $0.repairing }
+    var isNameWhy = false
+    do {
+      if names.count == 1 {
+        // If the store carries this out and not what follows, it is the name.
+        let nobodys = SharedChange.set(
+          namespace.lease(SharedToken.random()), to: SharedToken.random(), lifetime: .seconds(1))
+        _ = try await store.commit([nobodys], if: [], reading: [])
+        isNameWhy = true
+      }
+      try await setRight(names)
+    } catch {
+      let waiting = state.withLock { state in
+        state.failed(clock.now, isNameWhy: isNameWhy && !(error is CancellationError))
+      }
+      for waiter in waiting { waiter.resume() }
       throw error
     }
-    let (waiting, isDone) = state.withLock { state in
-      let waiting = state.ended(names, isSettled: true)
-      let isDone = state.names.count == 0
-      if isDone { state.recovery = nil }
-      return (waiting, isDone)
-    }
-    for waiter in waiting { waiter.resume() }
-    return isDone
+    for waiter in state.withLock({ $0.settled() }) { waiter.resume() }
   }
 
   private func setRight(_ names: Names) async throws {
-    if names.count == 0 { return }
     var changes: [SharedChange] = []
     for id in names.records.keys { changes += [.remove(namespace.record(id)), .remove(namespace.lease(id))] }
     for stamp in names.stamps.keys {
