@@ -59,7 +59,7 @@ struct OpenedStore {
     if let lock { try noteBegun(lock) }
     if access == .readOnly { names = try directory.names() }
     try sweepFiles(names, directory, access)
-    state.seenLength = state.segments.last?.file.size ?? 0
+    if state.seenLength >= 0 { state.seenLength = state.segments.last?.file.size ?? 0 }
     for segment in state.segments {
       state.allocatedBytes += StoreIndex.blocks(state.lengths[segment.number] ?? 0)
       state.settle(segment: segment.number, segment.file.allocatedBytes)
@@ -143,7 +143,10 @@ struct OpenedStore {
         state.hasSegmentEnded = false
       } else if head == .damaged, segment.number < Self.highestNumber {
         // The writer is about to write it.
-        if access == .readOnly, segment === found.last?.segment, segment.file.size < Segment.headSize { continue }
+        if access == .readOnly, segment === found.last?.segment, segment.file.size < Segment.headSize {
+          state.seenLength = -1
+          continue
+        }
         state.damaged += 1
         // As a crash leaves one that was just made. What is appended to it would not be found again.
         state.hasSegmentEnded = true

@@ -64,8 +64,10 @@ extension SegmentedStore {
       } else {
         switch Segment.readHead(try segment.file.read(Segment.headSize, at: 0), number: segment.number) {
         case .valid(let found) where found == salt: start = Segment.headSize
-        // Its head is on its way.
-        case .damaged where segment === segments.last && size < Segment.headSize: continue
+        // Its head is on its way, and nothing else will tell that it has come.
+        case .damaged where segment === segments.last && size < Segment.headSize:
+          seenLength = -1
+          continue
         default: return false
         }
       }
