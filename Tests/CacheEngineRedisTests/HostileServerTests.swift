@@ -10,12 +10,12 @@ import Testing
 
 /// What a server may do wrong: each is an error of its own, and nothing is ever handed to another command.
 @Suite(.timeLimit(.minutes(10))) struct HostileServerTests {
-  private static func code(_ work: () async throws -> some Sendable) async -> CacheError.Code? {
+  static func code(_ work: () async throws -> some Sendable) async -> CacheError.Code? {
     do { _ = try await work() } catch { return (error as? CacheError)?.code }
     return nil
   }
 
-  private static func value(_ text: String) -> String { "*1\r\n$\(text.utf8.count)\r\n\(text)\r\n" }
+  static func value(_ text: String) -> String { "*1\r\n$\(text.utf8.count)\r\n\(text)\r\n" }
 
   @Test(
     "a reply that cannot be one ends the connection; the next call has one of its own",

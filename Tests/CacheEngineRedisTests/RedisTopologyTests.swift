@@ -34,8 +34,17 @@ struct RedisTopologyTests {
       #expect(written(plain) == tagged)
       #expect(read(tagged) == plain)
     }
+    #expect(written("{photos}:r:a") == "{photos}:r:a")
     #expect(slot("{photos}:r:{x}:y") == slot("photos"))
     #expect(RedisNames.plain.written(Array("a:b".utf8)) == Array("a:b".utf8))
+  }
+
+  @Test("a life is counted in whole milliseconds, and never shortened")
+  func lives() {
+    for (life, written) in [(Duration.milliseconds(2), "2"), (.nanoseconds(2_000_001), "3"), (.zero, "1")] {
+      let command = RedisScript.command(.set([1], to: [2], lifetime: life), .plain)
+      #expect(command.last == Array(written.utf8), "\(life)")
+    }
   }
 
   private static let nodes = """
@@ -45,6 +54,7 @@ struct RedisTopologyTests {
     e7d1 :7001@17001 myself,master - 0 0 1 connected 0-5459 5460
     aaaa 127.0.0.1:7005@17005 master - 0 0 0 connected
     bbbb 127.0.0.1:7006@17006 master,fail - 0 0 0 disconnected
+    dddd 127.0.0.1:7007@17007 master,fail? - 0 0 0 disconnected
     cccc :0@0 master,noaddr - 0 0 0 disconnected 7
     """
 

@@ -27,6 +27,89 @@ extension HostileShareTests {
     try await owner.close()
   }
 
+  private func server(of level: Level) throws -> StoreServer {
+    let common = try #require(level.elsewhere as? CommonStore)
+    let server = common.state.withLock { state -> StoreServer? in
+      if case .owner(let server) = state.role { server } else { nil }
+    }
+    return try #require(server)
+  }
+
+  @Test("P15 who connects and says nothing is let go after a while")
+  func speechless() async throws {
+    let owner = try open()
+    let server = try server(of: owner)
+    let socket = try connect()
+    try await turns { server.guestCount == 1 }
+    _ = server.polled(now: SystemClock().now.nanoseconds + StoreServer.patience + 1)
+    #expect(try await frames(1, from: socket).isOpen == false)
+    try await owner.close()
+  }
+
+  @Test("who lives by another clock is refused, be it of another boot or a minute off", arguments: [true, false])
+  func otherClock(isOtherBoot: Bool) async throws {
+    let owner = try open()
+    let (boot, now) = (SystemClock().bootIdentifier, SystemClock().now.nanoseconds)
+    let hello = StoreHello(
+      instance: 7, capacity: 8 << 20, isSealed: false, boot: isOtherBoot ? boot &+ 1 : boot,
+      now: isOtherBoot ? now : now - 120_000_000_000)
+    let socket = try connect()
+    socket.send(try hello.frame())
+    let answer = try #require(try await frames(1, from: socket).frames.first)
+    #expect(answer.kind == StoreReply.refused)
+    #expect(try StoreHello.readRefusal(try answer.load(limit: 0)).message.contains("another clock"))
+    try await owner.close()
+  }
+
+  @Test("P15 a change that is sent again while its turn has not come is made once, and both are told")
+  func twiceAtOnce() async throws {
+    let owner = try open()
+    let server = try server(of: owner)
+    await server.turns.enter(.everything)
+    let put = try StoreRequest.put(
+      StorePut(
+        key: StoreKey(Array("a".utf8)), type: Array("data".utf8), created: SystemClock().now.nanoseconds, deadline: nil,
+        cost: 1, tags: [], durability: .buffered, condition: .absent, value: Data([1]))
+    ).frame(number: 1, origin: 1, at: SystemClock().now.nanoseconds, isAgain: false)
+    let sockets = [try connect(), try connect()]
+    for socket in sockets {
+      socket.send(try hello())
+      socket.send(put)
+    }
+    let number = StoreLedger.Number(instance: 7, sequence: 1)
+    try await turns { server.ledger.withLock { $0.running[number]?.count == 2 } }
+    server.turns.leave(.everything)
+    for socket in sockets {
+      let reply = try #require(try await frames(2, from: socket).frames.last)
+      guard case .count(1) = try StoreReply(reply.kind, try reply.load(limit: 0)) else {
+        Issue.record("it was not told that it was stored")
+        continue
+      }
+    }
+    try await owner.close()
+  }
+
+  @Test("P15 a question that another owner may have carried out is sent to the next one as one that is sent again")
+  func sentAgain() {
+    var state = CommonStore.State(lastHeard: 0, usage: LevelUsage(count: 0, cost: 0, capacity: 1))
+    state.calls[1] = CommonStore.Call(request: .ping, origin: 0) { _ in }
+    for (owner, isAgain) in [(5, false), (5, false), (6, true), (6, true)] as [(UInt64, Bool)] {
+      state.ownerInstance = owner
+      #expect(state.sending(1)?.isAgain == isAgain)
+    }
+  }
+
+  @Test("P15 what is larger than the store of another process is not sent there, and its answers leave room for more")
+  func roomThere() async throws {
+    let owner = try open()
+    let guest = try open(apart: true)
+    let error = await #expect(throws: CacheError.self) { try await guest.set(Data(count: 10 << 20), forKey: "a") }
+    #expect(error?.code == .tooLarge && error?.message.contains("does not fit into a store of") == true)
+    for _ in 0...CommonStore.mostSent { #expect(try await guest.lookup("b").missReason == .absent) }
+    try await guest.close()
+    try await owner.close()
+  }
+
   @Test("P15 a listing that goes on behind every place there is ends, and nothing else does")
   func farPlace() async throws {
     let owner = try open()
@@ -84,11 +167,7 @@ extension HostileShareTests {
     #expect(try await frames(2, from: listening).frames.last?.number == 9)
     try await turns { cipher.isWaitedFor }
     #expect(try await frames(1, from: try sealedGuest()).frames.first?.kind == StoreReply.welcome)
-    let common = try #require(owner.elsewhere as? CommonStore)
-    guard case .owner(let server) = common.state.withLock({ $0.role }) else {
-      Issue.record("it has the files for itself")
-      return
-    }
+    let server = try server(of: owner)
     let isRead = Atomic(false)
     let reading = Task {
       try await server.store.blocking {}
@@ -157,11 +236,7 @@ extension HostileShareTests {
   func turnAfterReplacement() async throws {
     let owner = try open()
     try await owner.set(Data([1]), forKey: "a")
-    let common = try #require(owner.elsewhere as? CommonStore)
-    guard case .owner(let server) = common.state.withLock({ $0.role }) else {
-      Issue.record("it has the files for itself")
-      return
-    }
+    let server = try server(of: owner)
     await server.turns.enter(.everything)
     let executor = ServingExecutor()
     let change = Task(executorPreference: executor) { try await owner.set(Data([3]), forKey: "c") }
