@@ -1,5 +1,6 @@
 #if Proxy
 import CacheEngineHTTP
+import CacheEngineNetwork
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -123,13 +124,6 @@ extension ByteBuffer {
   /// Takes out what stands before a place of its readable bytes.
   fileprivate mutating func take(upTo end: Int) -> ByteBuffer {
     readSlice(length: end - readerIndex) ?? ByteBuffer()
-  }
-}
-
-extension String {
-  /// A text of a character for each byte.
-  init(latin1 bytes: some Sequence<UInt8>) {
-    self.init(UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
   }
 }
 

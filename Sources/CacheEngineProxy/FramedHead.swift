@@ -1,5 +1,6 @@
 #if Proxy
 import CacheEngineHTTP
+import CacheEngineNetwork
 import HTTPTypes
 import NIOHTTP1
 

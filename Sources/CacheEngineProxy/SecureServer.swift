@@ -60,7 +60,7 @@ final class SecureServer: Sendable {
   private func outgoing(_ request: HTTPTypes.HTTPRequest, _ authority: String, _ body: HTTPBody) -> StreamRequest {
     var headers = [HTTPHeader("Host", request.authority ?? authority)]
     for field in request.headerFields where body.length == 0 || field.name != .contentLength {
-      headers.append(HTTPHeader(field.name.rawName, field.value))
+      headers.append(HTTPHeader(field.name.rawName, field.latin1))
     }
     return StreamRequest(
       method: request.method.rawValue, target: request.path ?? "/", headers: headers, contentLength: body.length,
@@ -84,7 +84,7 @@ final class SecureServer: Sendable {
     fields.reserveCapacity(headers.count)
     for header in headers {
       guard let name = HTTPField.Name(header.name) else { continue }
-      fields.append(HTTPField(name: name, value: header.value))
+      fields.append(HTTPField(name: name, latin1: header.value))
     }
     return fields
   }

@@ -2,6 +2,7 @@
 import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
+import HTTPTypes
 import NIOCore
 import Testing
 
@@ -97,6 +98,26 @@ struct SecureOriginTests: ProxySuite {
       #expect(origin.requests.map { $0.hasPrefix("HEAD / HTTP/1.1\r\n") } == [true])
       #expect(origin.requests.allSatisfy { !$0.contains("Content-Length") && !$0.contains("abc") })
     }
+  }
+
+  @Test("Bytes in fields and trailers that are no UTF-8 go to the server, and come from it, as they are")
+  func bytes() async throws {
+    let authority = try authority.get()
+    let identity = try authority.identity()
+    let server = try await RawServer(first: { Bytewise(identity) }) { _ in
+      RawAnswer(
+        "HTTP/1.1 200 OK\r\nX: A\u{E9}\u{FF}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: \u{C3}\u{A9}\u{FF}\r\n\r\n")
+    }
+    let origin = try ServerOrigin(secureHost: "127.0.0.1", port: server.port, authorities: authority.file)
+    let name = try #require(HTTPField.Name("X"))
+    var request = HTTPTypes.HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/")
+    request.headerFields.append(HTTPField(name: name, value: [0x42, 0xA0, 0xE8, 0x80, 0xFE]))
+    let answer = try await origin.send(request, body: HTTPBody()) { _ in }
+    #expect(answer.head.headerFields.first { $0.name == name } == HTTPField(name: name, value: [0x41, 0xE9, 0xFF]))
+    let trailers = try await answer.body.collect(upTo: 0)?.trailers
+    #expect(trailers.map(Array.init) == [HTTPField(name: name, value: [0xC3, 0xA9, 0xFF])])
+    #expect(server.requests.map { $0.contains("\r\nX: B\u{A0}\u{E8}\u{80}\u{FE}\r\n") } == [true])
+    await server.stop()
   }
 
   @Test("Without a file it is the system that says who is trusted")

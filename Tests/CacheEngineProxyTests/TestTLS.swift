@@ -222,4 +222,35 @@ final class TestAuthority: Sendable {
     context.writeAndFlush(wrapOutboundOut(sealed), promise: promise)
   }
 }
+
+/// Ends TLS on a server's connection, and gives it each byte as a character of UTF-8.
+final class Bytewise: ChannelDuplexHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let identity: TLSIdentity
+
+  init(_ identity: TLSIdentity) { self.identity = identity }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let end = TLSEnd(identity, saysGoodbye: true)
+    do {
+      try context.pipeline.syncOperations.addHandler(end, position: .before(self))
+    } catch {
+      context.fireErrorCaught(error)
+    }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let characters = unwrapInboundIn(data).readableBytesView.map { Unicode.Scalar($0) }
+    context.fireChannelRead(wrapInboundOut(ByteBuffer(string: String(String.UnicodeScalarView(characters)))))
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let bytes = String(buffer: unwrapOutboundIn(data)).unicodeScalars.map { UInt8($0.value) }
+    context.write(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: promise)
+  }
+}
 #endif

@@ -39,8 +39,8 @@ import CCurl
     note(unsafe ccurl_set_pointer(easy, data, Unmanaged.passUnretained(context).toOpaque()))
   }
 
-  /// Sets the lines of the request's head.
-  func set(lines new: [String]) {
+  /// Sets the lines of the request's head, each with a zero behind it.
+  func set(lines new: [[CChar]]) {
     for line in new {
       guard let longer = unsafe curl_slist_append(lines, line) else {
         isAccepted = false

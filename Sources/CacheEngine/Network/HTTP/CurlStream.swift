@@ -25,6 +25,7 @@ package import Foundation
   package struct Head: Sendable {
     package let status: Int
     package let reason: String
+    /// Each byte of a value is a character, as in ISO 8859-1.
     package let headers: [HTTPHeader]
     /// The length of the content, if it is announced.
     package let length: Int?
@@ -53,7 +54,7 @@ package import Foundation
     self.address = address
     self.loop = loop
     deadline = .now + request.patience
-    head = HTTPHead(limits: request.limits)
+    head = HTTPHead(limits: request.limits, isLatin1: true)
     state = Mutex(State(isSent: request.contentLength == 0))
   }
 
@@ -252,12 +253,14 @@ package import Foundation
     curl.set(CURLOPT_INFILESIZE_LARGE, offset: request.contentLength ?? -1)
   }
 
-  private func lines() -> [String] {
+  private func lines() -> [[CChar]] {
     let names = Set(request.headers.map { $0.name.lowercased() })
     // Fields that libcurl would add by itself.
     let withheld = ["Accept", "Expect", "User-Agent", "Content-Type"].filter { !names.contains($0.lowercased()) }
-    return withheld.map { "\($0):" } + (request.contentLength == nil ? ["Transfer-Encoding: chunked"] : [])
+    let lines =
+      withheld.map { "\($0):" } + (request.contentLength == nil ? ["Transfer-Encoding: chunked"] : [])
       + request.headers.map(\.curlLine)
+    return lines.map { $0.unicodeScalars.map { CChar(truncatingIfNeeded: $0.value) } + [0] }
   }
 
   // MARK: What libcurl calls
@@ -268,7 +271,7 @@ package import Foundation
       let isTrailer = head.isComplete
       try unsafe head.append(line: headerLine)
       if isTrailer {
-        if !content.isEmpty { trailers.append(try HTTPHead.field(content)) }
+        if !content.isEmpty { trailers.append(try head.field(content)) }
         return true
       }
       guard content.isEmpty, head.status != 0 else { return true }

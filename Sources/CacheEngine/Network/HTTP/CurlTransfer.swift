@@ -39,7 +39,7 @@ import Foundation
     curl.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     curl.set(CURLOPT_TIMEOUT_MS, CurlLoop.milliseconds(now.duration(to: deadline)))
     curl.set(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout))
-    curl.set(lines: try lines())
+    curl.set(lines: try lines().map { Array($0.utf8CString) })
     unsafe curl.call(receiveHeader, for: CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA, with: self)
     unsafe curl.call(receiveBody, for: CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, with: self)
     guard curl.isAccepted, let easy = unsafe curl.easy else {

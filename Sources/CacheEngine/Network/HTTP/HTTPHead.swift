@@ -26,11 +26,14 @@ struct HTTPHead: Sendable {
   private(set) var isComplete = false
 
   private let limits: HTTPLimits
+  private let isLatin1: Bool
   private var bytes = 0
   private var lines = 0
 
-  init(limits: HTTPLimits) {
+  /// `isLatin1`: Whether each byte of a value is a character, so that none is lost.
+  init(limits: HTTPLimits, isLatin1: Bool = false) {
     self.limits = limits
+    self.isLatin1 = isLatin1
   }
 
   /// A head that some other parser took apart.
@@ -53,7 +56,7 @@ struct HTTPHead: Sendable {
     } else if content.starts(with: "HTTP/".utf8) {
       try beginAnswer(content)
     } else {
-      headers.append(try Self.field(content))
+      headers.append(try field(content))
     }
   }
 
@@ -92,7 +95,7 @@ struct HTTPHead: Sendable {
   }
 
   /// The field of a line without its end.
-  static func field(_ line: [UInt8]) throws(HTTPViolation) -> HTTPHeader {
+  func field(_ line: [UInt8]) throws(HTTPViolation) -> HTTPHeader {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
       throw HTTPViolation(text: "sends a header line without a colon; check that it is an HTTP server")
     }
@@ -100,10 +103,19 @@ struct HTTPHead: Sendable {
     let value = line[(colon + 1)...].drop(while: isBlank).reversed().drop(while: isBlank).reversed()
     // Old servers send Latin-1 in values; what is not UTF-8 is replaced, never refused. Folded lines begin with a
     // blank, so their name is no token.
-    let header = HTTPHeader(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+    let header = HTTPHeader(
+      String(decoding: line[..<colon], as: UTF8.self),
+      isLatin1 ? String(latin1: value) : String(decoding: value, as: UTF8.self))
     guard header.isWellFormed else {
       throw HTTPViolation(text: "sends a malformed header field; check that it is an HTTP server")
     }
     return header
+  }
+}
+
+extension String {
+  /// A text of a character for each byte.
+  package init(latin1 bytes: some Sequence<UInt8>) {
+    self.init(UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
   }
 }

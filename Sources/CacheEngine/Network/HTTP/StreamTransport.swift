@@ -5,7 +5,7 @@ package struct StreamRequest: Sendable {
   package var method: String
   /// As it stands in the request line.
   package var target: String
-  /// All fields but those that say where the content ends.
+  /// All fields but those that say where the content ends; each byte of a value is a character, as in ISO 8859-1.
   package var headers: [HTTPHeader]
   /// How many bytes of content there will be; `nil` if that is not known.
   package var contentLength: Int?
