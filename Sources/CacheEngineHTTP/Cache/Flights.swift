@@ -11,19 +11,23 @@ final class Flights<Response: Sendable>: Sendable {
     case stored
     /// Nobody asks any more: somebody else has to.
     case abandoned
+    /// The origin gives no answer, which nobody has to find out again.
+    case unanswered(any Error)
+    /// The origin fails with a status for which something stale may stand in.
+    case failed(Int)
     /// Nothing that others could use.
     case alone
   }
 
   /// One request on its way.
   final class Flight: Sendable {
-    fileprivate struct State {
+    struct State {
       var outcome: Outcome?
       var nextWaiter = 0
       var waiting: [Int: CheckedContinuation<Outcome, any Error>] = [:]
     }
 
-    fileprivate let state = Mutex(State())
+    let state = Mutex(State())
 
     /// Waits until it is known what came of it.
     func outcome() async throws -> Outcome {

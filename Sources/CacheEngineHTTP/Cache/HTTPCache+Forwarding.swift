@@ -45,11 +45,10 @@ extension HTTPCache {
     do {
       received = try await origin.send(outgoing, body: HTTPBody(), interim: interim).withFitTrailers
     } catch {
-      tell(error is CancellationError ? .abandoned : .alone)
-      if !(error is CancellationError), let stale = standIn(journey, after: .unreachable, status: nil) {
-        return stale
-      }
-      throw failure(error, journey.reason)
+      // What is wrong with an answer need not be wrong with the one for somebody else.
+      let isForAll = [.unreachable, .timedOut].contains((error as? CacheError)?.code)
+      tell(error is CancellationError ? .abandoned : isForAll ? .unanswered(error) : .alone)
+      return try answer(journey, without: error)
     }
     let responseTime = max(clock.timeSinceEpoch, requestTime)
     let head = cleaned(received.head, at: responseTime)
@@ -76,7 +75,7 @@ extension HTTPCache {
     if let failure = HTTPCachePolicy.Failure(head.status),
       let stale = standIn(journey, after: failure, status: head.status.code)
     {
-      tell(.alone)
+      tell(.failed(head.status.code))
       return stale
     }
     if journey.request.method == .head {
@@ -147,7 +146,7 @@ extension HTTPCache {
     do {
       received = try await origin.send(request, body: body, interim: interim).withFitTrailers
     } catch {
-      throw failure(error, reason)
+      throw failure(error, CacheStatus(cache: name, forward: reason))
     }
     let responseTime = max(clock.timeSinceEpoch, requestTime)
     let head = cleaned(received.head, at: responseTime)
@@ -171,9 +170,8 @@ extension HTTPCache {
     return HTTPCacheAnswer(head: head.adding(status), body: content, status: status)
   }
 
-  private func failure(_ error: any Error, _ reason: HTTPCachePolicy.ForwardReason) -> any Error {
-    error is CancellationError
-      ? error : ForwardFailure(status: CacheStatus(cache: name, forward: reason), error: error)
+  func failure(_ error: any Error, _ status: CacheStatus) -> any Error {
+    error is CancellationError ? error : ForwardFailure(status: status, error: error)
   }
 
   /// The answer that a stored response gives.
@@ -213,14 +211,15 @@ extension HTTPCache {
   }
 
   /// The stored response that stands in for an origin that failed.
-  private func standIn(_ journey: Journey, after failure: HTTPCachePolicy.Failure, status code: Int?)
-    -> HTTPCacheAnswer?
-  {
+  func standIn(
+    _ journey: Journey, after failure: HTTPCachePolicy.Failure, status code: Int?, isCollapsed: Bool = false
+  ) -> HTTPCacheAnswer? {
     let now = clock.timeSinceEpoch
     guard let selected = journey.selectedResponse,
       policy.mayAnswer(selected, to: journey.request, after: failure, at: now)
     else { return nil }
     var status = CacheStatus(cache: name, forward: journey.reason)
+    status.isCollapsed = isCollapsed
     status.forwardStatus = code
     status.detail = failure == .unreachable ? "origin-unreachable" : "origin-error"
     return answer(selected, to: journey.request, at: now, status)

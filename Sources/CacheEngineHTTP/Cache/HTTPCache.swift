@@ -139,6 +139,10 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
         case .response(let shared):
           if let answer = joined(shared, journey) { return answer }
           mayJoin = false
+        case .unanswered(let error): return try answer(journey, without: error, isCollapsed: true)
+        case .failed(let status):
+          if let stale = standIn(journey, after: .serverError, status: status, isCollapsed: true) { return stale }
+          mayJoin = false
         case .stored, .alone: mayJoin = false
         case .abandoned: break
         }
@@ -281,6 +285,18 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     head.headerFields[.age] = String(max(0, shared.kept.age(at: now)?.components.seconds ?? 0))
     head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
     return HTTPCacheAnswer(head: head, body: body, status: status)
+  }
+
+  /// What a request gets that the origin did not answer: something stale, or the failure.
+  func answer(_ journey: Journey, without error: any Error, isCollapsed: Bool = false) throws -> HTTPCacheAnswer {
+    if !(error is CancellationError),
+      let stale = standIn(journey, after: .unreachable, status: nil, isCollapsed: isCollapsed)
+    {
+      return stale
+    }
+    var status = CacheStatus(cache: name, forward: journey.reason)
+    status.isCollapsed = isCollapsed
+    throw failure(error, status)
   }
 
   private func revalidate(

@@ -642,6 +642,56 @@ struct HTTPCacheTests {
     #expect(cache.flights.isIdle && cache.turns.isIdle)
   }
 
+  /// What ten get that ask at once, nine of them waiting for one; `nil` where that is a failure.
+  private func askTogether(_ cache: HTTPCache<Memory>, _ gate: Gate) async throws -> [HTTPCacheAnswer?] {
+    let target = try #require(TargetURI(get()))
+    return await withTaskGroup(of: HTTPCacheAnswer?.self) { group in
+      for _ in 0..<10 { group.addTask { try? await cache.response(for: get()) } }
+      await gate.arrivals(1)
+      let flight = cache.flights.join(target.text).flight
+      while flight.state.withLock({ $0.waiting.count }) < 9 { await Task.yield() }
+      gate.open()
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  @Test(
+    "N24: who waited for an origin that cannot be reached, or hangs, does not ask it again",
+    arguments: [(CacheError.Code.unreachable, 1), (.timedOut, 1), (.invalidResponse, 10)])
+  func sharesFailure(_ code: CacheError.Code, _ asked: Int) async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, _ in
+      try await gate.pass()
+      throw CacheError(code, "no answer")
+    }
+    let cache = cache(origin)
+    #expect(try await askTogether(cache, gate).allSatisfy { $0 == nil })
+    #expect(origin.requests.count == asked && cache.flights.isIdle && cache.turns.isIdle)
+    await #expect(throws: CacheError.self) { try await cache.response(for: get()) }
+    #expect(origin.requests.count == asked + 1)
+  }
+
+  @Test(
+    "N21, N24: who waited for an origin that fails is given what is stale, and does not ask it again",
+    arguments: [nil, 503])
+  func sharesStale(_ status: Int?) async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, count in
+      if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-if-error=20"], "old") }
+      try await gate.pass()
+      guard let status else { throw CacheError(.unreachable, "down") }
+      return HTTPAnswer(status)
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(11))
+    let answers = try await askTogether(cache, gate)
+    #expect(answers.allSatisfy { $0?.status.timeToLive == -1 && $0?.status.forwardStatus == status })
+    #expect(answers.count { $0?.status.isCollapsed == true } == 9)
+    for answer in answers { #expect(try await answer?.text() == "old") }
+    #expect(origin.requests.count == 2 && cache.flights.isIdle)
+  }
+
   @Test("N24: when the one who asks for all is cancelled, another one asks")
   func leaderLeaves() async throws {
     let gate = Gate()
