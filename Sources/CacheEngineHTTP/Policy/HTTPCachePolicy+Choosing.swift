@@ -18,7 +18,7 @@ extension HTTPCachePolicy {
     case request
     /// What is stored is stale, or may not be used unasked.
     case stale
-    /// It asks for a part that is not stored.
+    /// Only a part of what it asks for is stored: a reason of RFC 9211 that ``HTTPCache`` never has, since it stores whole responses.
     case partial
   }
 
