@@ -219,6 +219,8 @@ struct SecureOriginTests: ProxySuite {
       #expect(answer.hasPrefix("HTTP/1.1 502 ") && answer.contains("error=\(fault)\r\n"), "\(answer.prefix(300))")
       #expect(proxy.cache.store.usage.count == 0)
     }
+    // Who operates a proxy can set no limits of a library.
+    #expect(log.all.allSatisfy { $0.explanation?.contains("HTTPLimits") == false })
   }
 
   @Test("A server that does not answer is 504; one that stops in the middle breaks its answer off")

@@ -208,7 +208,9 @@ package import Foundation
     let outcome: Result<[HTTPHeader], any Error>
     if let violation {
       outcome = .failure(
-        fault(violation.isTooLong ? .longHead : .protocol, .invalidResponse, violation.text))
+        violation.isTooLong
+          ? fault(.longHead, .invalidResponse, "sends more or longer fields than are accepted; let it send fewer")
+          : fault(.protocol, .invalidResponse, violation.text))
     } else if code == CURLE_OK {
       do throws(HTTPViolation) {
         try framing?.checkBody(bytes: received)
