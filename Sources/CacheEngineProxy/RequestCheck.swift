@@ -32,6 +32,8 @@ enum RequestCheck {
     let size = headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     guard size <= settings.headBytes, headers.count <= settings.fieldCount else { throw Refusal(status: 431) }
     guard head.version == .http1_1 || head.version == .http1_0 else { throw Refusal(status: 505) }
+    // The parser takes RTSP and ICE as well; of the methods that NIO has no name for, this is the only one of HTTP.
+    if case .RAW(let name) = head.method, name != "QUERY" { throw Refusal(status: 400) }
     guard let method = HTTPRequest.Method(head.methodName) else { throw Refusal(status: 400) }
     var fields = HTTPFields()
     fields.reserveCapacity(headers.count + 2)

@@ -57,7 +57,7 @@ struct ProxyTests: ProxySuite {
       ("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 421), ("GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 421),
       ("GET b HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
       ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", 501), ("\u{1}\u{2}\r\n\r\n", 501),
-      ("FROB / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+      ("FROB / HTTP/1.1\r\nHost: a\r\n\r\n", 501), ("DESCRIBE / RTSP/1.0\r\nHost: a\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n", 431),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", 413),
       ("POST / HTTP/1.1\r\nHost: a\r\nExpect: much\r\nContent-Length: 1\r\n\r\na", 417),

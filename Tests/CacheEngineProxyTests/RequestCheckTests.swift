@@ -44,6 +44,20 @@ import Foundation
     #expect(isRefused)
   }
 
+  @Test(
+    "N35: of the methods that the parser knows, those of other protocols are refused",
+    arguments: [
+      (HTTPMethod.RAW(value: "QUERY"), true), (.PROPFIND, true), (.RAW(value: "DESCRIBE"), false),
+      (.RAW(value: "SOURCE"), false),
+    ])
+  func methods(_ method: HTTPMethod, _ isTaken: Bool) throws {
+    let head = HTTPRequestHead(version: .http1_1, method: method, uri: "/", headers: ["Host": "a"])
+    let origin = try #require(TargetURI(scheme: "http", authority: "a", path: "/"))
+    let check = RequestCheck(head, origin: origin, peer: nil, settings: ProxySettings())
+    let wasTaken = if case .forward = check { true } else { false }
+    #expect(wasTaken == isTaken)
+  }
+
   @Test("N33: an expectation of HTTP/1.0 is none", arguments: [HTTPVersion.http1_0, .http1_1])
   func expectation(_ version: HTTPVersion) throws {
     let head = HTTPRequestHead(
