@@ -7,7 +7,7 @@ public struct ProxySettings: Sendable {
   public var port = 0
   /// The maximum number of simultaneous connections; further ones wait.
   public var connections = 1024
-  /// The maximum size of all fields of a request together, in bytes; one beyond ASCII counts as two.
+  /// The maximum size of a request's target and fields together, in bytes; one beyond ASCII counts as two.
   public var headBytes = 32 << 10
   /// The maximum number of fields of a request.
   public var fieldCount = 128
