@@ -267,7 +267,8 @@ final class Explorer {
     }
     guard !isAlarmSet else { return }
     isAlarmSet = true
-    let intoSecond = live.clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000
+    // A clock of another speed has no turn to wait for.
+    let intoSecond = model.speed == 1 ? live.clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000 : 0
     MainLoop.setAlarm(of: self, after: .nanoseconds(1_000_000_000 - intoSecond)) { [weak self] in
       guard let self, exitStatus == nil else { return }
       isAlarmSet = false

@@ -82,6 +82,24 @@ struct EntryListTests {
     }
   }
 
+  @Test("A list is refreshed by the reader's time, however fast the cache's passes", arguments: [0.001, 1, 1_000])
+  func keepsTheReadersPace(speed: Double) {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.send(.speed(speed))
+    scene.event(.stored(.set, cost: 5, deadline: nil, .zero), level: "memory", key: "a")
+    scene.pass(.milliseconds(200) * speed)
+    #expect(scene.model.list.order.count == 0)
+    scene.pass(.milliseconds(100) * speed)
+    #expect(scene.model.list.order.count == 1)
+    // Nobody knows which key has left: the level is asked, a second after it was last asked.
+    scene.event(.removed(.evicted, cost: 5), level: "memory")
+    func effects(after pause: Duration) -> [Effect] {
+      scene.send(.tick(Scene.start.advanced(by: pause * speed), wall: Scene.wall))
+    }
+    #expect(!effects(after: .milliseconds(900)).contains(.refreshEntries))
+    #expect(effects(after: .milliseconds(1_100)).contains(.refreshEntries))
+  }
+
   @Test("Every column sorts, and what changes moves to where a sort would put it", arguments: EntryList.Column.allCases)
   func staysSorted(column: EntryList.Column) {
     var picture = picture(400)

@@ -45,7 +45,7 @@ package enum EntriesPanel: Panel {
 
   package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
     switch message {
-    case .tick: model.list.refresh(model.shown, isForced: false)
+    case .tick: model.list.refresh(model.shown, isForced: false, speed: model.speed)
     case .filter(let text): search(&model, for: text)
     case .sort(let name):
       if let column = EntryList.Column(command: name) { model.list.sort = column }

@@ -9,7 +9,7 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
   switch message {
   case .input(let event): effects = model.handle(event)
   case .tick(let now, let wall):
-    let isNewSecond = SecondRing.number(of: now) != SecondRing.number(of: model.live.now)
+    let isNewSecond = model.second(of: now) != model.second(of: model.live.now)
     model.live.advance(to: now)
     model.wall = wall
     let isDue = isNewSecond && model.hasNews && model.frozen == nil
@@ -117,9 +117,14 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
 }
 
 extension Model {
+  /// Counts seconds as they pass for the reader, however fast the cache's time passes.
+  fileprivate func second(of instant: CacheInstant) -> Int64 {
+    Int64((Double(instant.nanoseconds) / 1e9 / speed).rounded(.down))
+  }
+
   /// What the levels should be asked: a list costs time, and is asked for once a second at most.
   fileprivate mutating func questions(isNewSecond: Bool) -> [Effect] {
-    if isUncertain, askedAt.map({ $0.duration(to: live.now) >= .seconds(1) }) ?? true {
+    if isUncertain, askedAt.map({ $0.duration(to: live.now) >= .seconds(1) * speed }) ?? true {
       isUncertain = false
       hasNews = false
       askedAt = live.now

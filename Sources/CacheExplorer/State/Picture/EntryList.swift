@@ -60,14 +60,16 @@ package struct EntryList: Sendable {
   package func isBehind(_ table: EntryTable) -> Bool { epoch != table.epoch || seen != table.endOfChanges }
 
   /// Lists what changed; at once and everything if `isForced`, else after a pause.
-  package mutating func refresh(_ picture: Picture, isForced: Bool) {
+  ///
+  /// `speed`: How fast the picture's time passes; the pause is one for the reader.
+  package mutating func refresh(_ picture: Picture, isForced: Bool, speed: Double = 1) {
     let table = picture.entries
     let isOther = epoch != table.epoch || seen < table.firstChange
     if isForced || isOther {
       rebuild(picture)
     } else {
       guard isBehind(table) || filter.dependsOnTime else { return }
-      if let lookedAt, lookedAt.duration(to: picture.now) < Self.pause { return }
+      if let lookedAt, lookedAt.duration(to: picture.now) < Self.pause * speed { return }
       for slot in table.changes(since: seen) { update(Int(slot), picture) }
       if filter.dependsOnTime { lookAgain(picture) }
     }
