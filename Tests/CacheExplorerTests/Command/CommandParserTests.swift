@@ -176,8 +176,8 @@ private let goodLines = [
   GoodLine("warn", WarnVerb()),
   GoodLine("run zipf", RunVerb(WorkloadRequest(name: "zipf"))),
   GoodLine(
-    "run burst --rate 2.5 --requests 100 --seed 9 --keys 3 --key 'a b'",
-    RunVerb(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, keys: 3, key: "a b"))),
+    "run burst --rate 2.5 --requests 100 --seed 9 --key 'a b'",
+    RunVerb(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, key: "a b"))),
   GoodLine(
     "run zipf --rate 1_000 --requests 20_000", RunVerb(WorkloadRequest(name: "zipf", rate: 1_000, requests: 20_000))),
   GoodLine("stop", StopVerb()),
@@ -245,7 +245,13 @@ private let badLines = [
     "run needs more; write run WORKLOAD [--rate N|max] [--requests N] [--seed S] [--keys N] [--key K] [--skew X] [--file F]"
   ),
   BadLine(
-    "run zipf --file t.txt", 16, "--file: zipf reads no file; write run trace --file t.txt, or leave it out"),
+    "run zipf --file t.txt", 16, "--file: zipf does not use it; leave it out; it is for trace"),
+  BadLine(
+    "run scan --keys 3", 16, "--keys: scan does not use it; leave it out; it is for zipf, uniform, loop, mixed"),
+  BadLine("run loop --skew 1", 16, "--skew: loop does not use it; leave it out; it is for zipf, mixed"),
+  BadLine(
+    "run trace --key a --file t", 16,
+    "--key: trace does not use it; leave it out; it is for zipf, uniform, scan, loop, burst, mixed"),
   BadLine("run zipd", 4, "there is no workload “zipd”; did you mean “zipf”?"),
   BadLine("run zipf --rate nan", 16, "--rate: “nan” is not a rate; write requests a second, such as 100, or max"),
   BadLine("run zipf --rate 0", 16, "--rate: “0” is not a rate; write requests a second, such as 100, or max"),

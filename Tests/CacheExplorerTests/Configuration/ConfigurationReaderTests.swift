@@ -55,7 +55,7 @@ struct ConfigurationReaderTests {
             network: { url: "http://host/{+key}", timeout: 5s }
         - pooled:
             - origin: { latency: 40ms..200ms, failures: 1%, missing: 0.5, size: 1 KiB..4 KiB, seed: 7 }
-      workload: { name: burst, rate: 2.5, requests: 10, seed: 3, keys: 4, key: a b }
+      workload: { name: burst, rate: 2.5, requests: 10, seed: 3, key: a b }
       """)
     let network = LevelSpecification(
       name: "network", kind: .network(NetworkSpecification(template: "http://host/{+key}", timeout: .seconds(5))),
@@ -71,7 +71,7 @@ struct ConfigurationReaderTests {
     #expect(configuration.logLevel == "warning")
     #expect(
       configuration.workload
-        == WorkloadRequest(name: "burst", rate: 2.5, requests: 10, seed: 3, keys: 4, key: "a b"))
+        == WorkloadRequest(name: "burst", rate: 2.5, requests: 10, seed: 3, key: "a b"))
     #expect(
       configuration.levels == [
         LevelSpecification(
@@ -432,7 +432,10 @@ private let badConfigurations = [
     "levels: [memory]\nworkload: zipd", ":2:11: error: there is no workload “zipd”; did you mean “zipf”?"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, file: ./x }",
-    ":2:25: error: the workload scan reads no file; write name: trace, or leave “file” out"),
+    ":2:25: error: “file” of workload: scan does not use it; leave it out; it is for trace"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: { name: burst, keys: 4 }",
+    ":2:26: error: “keys” of workload: burst does not use it; leave it out; it is for zipf, uniform, loop, mixed"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, rate: nan }",
     ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 100, or max"),

@@ -126,7 +126,7 @@ struct WorkloadTests {
   @Test("A configuration gives no file to a workload that reads none, and so never ends")
   func fileless() {
     let text = "levels: [memory]\nworkload: { name: zipf, file: t.gz }"
-    let problem = "c.yaml:2:25: error: the workload zipf reads no file; write name: trace, or leave “file” out"
+    let problem = "c.yaml:2:25: error: “file” of workload: zipf does not use it; leave it out; it is for trace"
     let failure = #expect(throws: ConfigurationFailure.self) {
       try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
     }

@@ -205,10 +205,11 @@ package struct ConfigurationReader {
       report("the workload trace needs “file”", "write workload: { name: trace, file: ./requests.txt }", at: place)
       return nil
     }
-    if request.name != "trace", request.file != nil {
-      report(
-        "the workload \(request.name) reads no file", "write name: trace, or leave “file” out",
-        at: workloadOrigins.places["file"] ?? place)
+    for option in WorkloadTable.ownOptions {
+      guard let place = workloadOrigins.places[option] else { continue }
+      do { try WorkloadTable.check(option, of: request.name) } catch {
+        report("“\(option)” of workload: \(error.message)", error.remedy, at: place)
+      }
     }
     return request
   }

@@ -18,12 +18,10 @@ package struct RunVerb: Verb {
 
   package init(_ words: ParsedWords) throws(CommandError) {
     let name = try words.choice(words.arguments[0], among: WorkloadTable.names, "workload")
-    let file = try words.read("--file") { (file) throws(QuantityError) in
-      guard name == "trace" else {
-        throw QuantityError("\(name) reads no file", "write run trace --file \(file), or leave it out")
-      }
-      return file
+    for option in WorkloadTable.ownOptions {
+      _ = try words.read("--\(option)") { (_) throws(QuantityError) in try WorkloadTable.check(option, of: name) }
     }
+    let file = words.text("--file")
     if name == "trace", file == nil { throw words.missing("run trace needs a file", "write run trace --file FILE") }
     workload = WorkloadRequest(
       name: name, rate: try words.read("--rate", WorkloadTable.rate),

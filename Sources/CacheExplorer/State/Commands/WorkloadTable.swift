@@ -8,16 +8,22 @@ package enum WorkloadTable {
     /// Requests a second.
     package let rate: Double
     package let keys: Int
+    /// What may be given to it beside a rate, a number of requests and a seed.
+    fileprivate let options: [String]
   }
 
   package static let all = [
-    Row(name: "zipf", line: "a few keys are asked for often, most seldom (skew 0.99)", rate: 20, keys: 1_000),
-    Row(name: "uniform", line: "every key is as likely as any other", rate: 20, keys: 1_000),
-    Row(name: "scan", line: "every key once, in order, and never again", rate: 50, keys: 1_000_000),
-    Row(name: "loop", line: "all keys in order, round and round", rate: 50, keys: 500),
-    Row(name: "burst", line: "everybody wants one key at the same time", rate: 100, keys: 1),
-    Row(name: "mixed", line: "zipf, and every twentieth request is a set", rate: 20, keys: 1_000),
-    Row(name: "trace", line: "the requests of a file, given with --file", rate: 50, keys: 1),
+    Row(
+      name: "zipf", line: "a few keys are asked for often, most seldom (skew 0.99)",
+      rate: 20, keys: 1_000, options: ["keys", "key", "skew"]),
+    Row(name: "uniform", line: "every key is as likely as any other", rate: 20, keys: 1_000, options: ["keys", "key"]),
+    Row(name: "scan", line: "every key once, in order, and never again", rate: 50, keys: 1_000_000, options: ["key"]),
+    Row(name: "loop", line: "all keys in order, round and round", rate: 50, keys: 500, options: ["keys", "key"]),
+    Row(name: "burst", line: "everybody wants one key at the same time", rate: 100, keys: 1, options: ["key"]),
+    Row(
+      name: "mixed", line: "zipf, and every twentieth request is a set",
+      rate: 20, keys: 1_000, options: ["keys", "key", "skew"]),
+    Row(name: "trace", line: "the requests of a file, given with --file", rate: 50, keys: 1, options: ["file"]),
   ]
 
   /// The requests a second that may be asked for: from one in a quarter of an hour up to more than any cache answers.
@@ -36,6 +42,16 @@ package enum WorkloadTable {
       throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 100, or \(fastest)")
     }
     return rate
+  }
+
+  /// What only some workloads use.
+  package static let ownOptions = ["keys", "key", "skew", "file"]
+
+  /// Refuses an option that a workload would ignore.
+  package static func check(_ option: String, of name: String) throws(QuantityError) {
+    guard let row = named(name), !row.options.contains(option) else { return }
+    let users = all.filter { $0.options.contains(option) }.map(\.name).joined(separator: ", ")
+    throw QuantityError("\(name) does not use it", "leave it out; it is for \(users)")
   }
 
   /// The exponent of a Zipf distribution.
