@@ -74,6 +74,11 @@ enum Session {
     let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: drive.clients) }
     let interruption = Interruption { work.cancel() }
     let report = await work.value
+    // Of what never began there is nothing to report.
+    if report.requests == 0, let problem = report.problem {
+      try await close(live)
+      throw ProgramFailure(.usage, "\(problem)")
+    }
     switch format {
     case .text:
       let requests = Format.counted(report.requests, "request", isGrouped: false)

@@ -136,9 +136,12 @@ import Testing
     #expect(run.status == 2)
     #expect(run.errors.contains("standard input:2: error: the line has “big” for a size"))
     #expect(run.errors.contains("512 KiB"))
-    let none = try await Program.run(["replay", file, "--trace", "/no/such/trace"])
-    #expect(none.status == 2)
-    #expect(none.errors.contains("/no/such/trace"))
+    // A directory is opened before reading it fails.
+    for trace in ["/no/such/trace", folder.url.path()] {
+      let none = try await Program.run(["replay", file, "--trace", trace, "--expect", "requests > 0"])
+      #expect(none.status == 2 && none.output == "")
+      #expect(none.errors.hasPrefix("\(trace): error: the trace cannot be read"))
+    }
     #expect(try await Program.run(["replay", file, "--trace", "-", "--clients", "0"]).status == 2)
   }
 
