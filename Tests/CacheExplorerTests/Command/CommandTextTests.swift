@@ -114,8 +114,9 @@ struct CommandTextTests {
     #expect(binary.sentence == "get: hit 1 byte in 3 µs\n  (1 byte that is not text)")
     let failed = CommandResult(command: "set", outcome: .error, microseconds: 3, error: "there is no level “x”")
     #expect(failed.sentence == "set: error after 3 µs: there is no level “x”")
-    let refused = CommandResult(command: "load", outcome: .error, microseconds: 0, error: "c.yaml: error: no")
-    #expect(refused.sentence == "load: error: c.yaml: error: no")
+    let refused = CommandResult(
+      command: "load", outcome: .error, microseconds: 0, error: "c.yaml: error: no\nc.yaml: error: nor that")
+    #expect(refused.sentence == "load: c.yaml: error: no\n  c.yaml: error: nor that")
   }
 
   @Test("A long value is shown by its beginning")

@@ -33,7 +33,10 @@ extension CommandResult {
     }
     if outcome == .error {
       let time = microseconds > 0 ? " after \(Format.decimal(microseconds)) µs" : ""
-      return harmless("\(command): error\(time): \(error ?? "no reason given")")
+      let why = error ?? "no reason given"
+      // What is written as a compiler writes it has the word, and several lines if several things are wrong.
+      guard why.contains(": error: ") else { return harmless("\(command): error\(time): \(why)") }
+      return "\(command): " + why.split(separator: "\n").map { harmless(String($0)) }.joined(separator: "\n  ")
     }
     var parts = ["\(command): \(outcome.rawValue)"]
     if let level { parts.append("from \(level)\(isStale ? ", stale," : "")") }
