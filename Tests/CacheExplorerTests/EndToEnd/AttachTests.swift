@@ -437,6 +437,10 @@ import Musl
     #expect(levels.first?["entries"] as? Int == 5)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
 
+    let page = try await Program.run(
+      ["attach", "./store/.", "--once", "--for", "10ms", "--page", "config"], directory: folder.url)
+    #expect(page.output.contains(" store  ● folder") && page.output.contains("/store  "), "\(page.output)")
+
     let nothing = try await Program.run(["attach", folder.url.path(), "--once"])
     #expect(nothing.status == 2)
     let fresh = folder.url.appending(path: "fresh").path()

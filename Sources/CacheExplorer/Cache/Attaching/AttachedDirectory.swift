@@ -58,11 +58,16 @@ package enum AttachedDirectory {
     notes.append(told(report, inspection))
     return AttachedCache(
       live: shown, levels: [row], operators: [], chain: [.level(0)], attachment: attachment,
-      title: path.split(separator: "/").last.map(String.init) ?? path, source: path,
+      title: folder(of: inspection).split(separator: "/").last.map(String.init) ?? path, source: path,
       settings: settings(inspection, health, report), notes: notes
     ) { follower in
       await follow(level, report, shown, follower.post)
     }
+  }
+
+  /// Its path as somebody would write it who does not know where this program was started.
+  private static func folder(of inspection: DiskCacheInspection) -> String {
+    URL(filePath: inspection.directory).standardizedFileURL.path
   }
 
   /// Looks once a second whether the owner has written.
@@ -119,7 +124,7 @@ package enum AttachedDirectory {
     _ inspection: DiskCacheInspection, _ health: DiskCacheInspection.Health, _ report: StoreReport
   ) -> [ConfigurationSetting] {
     var settings = [
-      ConfigurationSetting("folder", nil, inspection.directory),
+      ConfigurationSetting("folder", nil, folder(of: inspection)),
       ConfigurationSetting("folder", "encrypted", inspection.isSealed ? "yes, and no key is here" : "no"),
       ConfigurationSetting("folder", "entries", "\(health.entries)"),
       ConfigurationSetting("folder", "live", Format.bytes(health.liveBytes)),
