@@ -112,9 +112,9 @@ package enum AttachedDirectory {
   private static func told(_ report: StoreReport, _ inspection: DiskCacheInspection) -> String {
     guard !report.isSound || report.damagedCount > 0 else {
       if inspection.isSealed {
-        return "all \(report.entries) entries are whole as far as checksums tell; only the key can tell of forged ones"
+        return "every entry is whole as far as checksums tell; only the key can tell of forged ones"
       }
-      return "all \(report.entries) entries are as they were written"
+      return "every entry is as it was written"
     }
     let first = report.damaged.first.map { "; the first is \($0.key) in \($0.file): \($0.reason)" } ?? ""
     return "\(report.damagedCount) of \(report.entries) entries cannot be read back\(first)"
