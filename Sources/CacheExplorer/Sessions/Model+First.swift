@@ -14,8 +14,11 @@ extension Model {
   /// The model of a cache that is to be built.
   ///
   /// `file`: Where the configuration was read.
-  init(_ configuration: CacheConfiguration, title: String, file: String = "", now: CacheInstant) {
-    self.init(Replacement(configuration, file: file), title: title, now: now)
+  /// `isFile`: It can be read there again.
+  init(
+    _ configuration: CacheConfiguration, title: String, file: String = "", isFile: Bool = true, now: CacheInstant
+  ) {
+    self.init(Replacement(configuration, file: file, isFile: isFile), title: title, now: now)
     utcOffsetInSeconds = Int64(TimeZone.current.secondsFromGMT())
     if let level = LogLevel.allCases.first(where: { $0.name == configuration.logLevel }) { log.minimum = level }
   }

@@ -102,7 +102,7 @@ extension Session {
       throw error
     }
     var model = Model(
-      serving.configuration, title: served.title, file: serving.file, now: SystemClock().now)
+      serving.configuration, title: served.title, file: serving.file, isFile: false, now: SystemClock().now)
     serving.appearance.apply(to: &model)
     model.size = screen.size
     let paths = ProgramPaths(environment: ProcessInfo.processInfo.environment)

@@ -154,7 +154,7 @@ enum Session {
     let screen = try terminal(show.appearance, environment)
     let buffer = EventBuffer()
     var model = Model(
-      show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
+      show.configuration, title: show.configuration.name, file: show.file, isFile: show.isFile, now: SystemClock().now)
     show.appearance.apply(to: &model)
     // The first picture does not wait for the levels: a disk may have to be read.
     model.size = screen.size

@@ -160,6 +160,18 @@ struct EnterTests {
     #expect(!scene.lines.contains { $0.contains("nowhere: this is") || $0.contains("edit the file") })
   }
 
+  @Test("Of a demonstration it is not said that its file could be edited and read again")
+  func demonstration() throws {
+    let folder = try TemporaryFolder()
+    let demo = try #require(Demo.all.first)
+    let configuration = try demo.configuration(folder: folder.url.path())
+    var scene = Scene(size: Size(width: 80, height: 24), configuration: configuration)
+    scene.send(.replaced(Replacement(configuration, file: "demo \(demo.name)", isFile: false)))
+    scene.press(.character("5"), .down, .down, .enter)
+    #expect(scene.lines.contains { $0.contains("memory.count") })
+    #expect(!scene.lines.contains { $0.contains("r reloads") || $0.contains("edit the file") })
+  }
+
   @Test("Every word and field of the examples and demonstrations has a meaning")
   func meanings() throws {
     let folder = try TemporaryFolder()

@@ -3,13 +3,16 @@ import ExplorerState
 import ExplorerText
 
 extension Replacement {
-  /// `file`: Where the configuration was read.
-  package init(_ configuration: CacheConfiguration, file: String) {
+  /// What a configuration puts into the picture.
+  ///
+  /// `file`: Where it was read.
+  /// `isFile`: It can be read there again.
+  package init(_ configuration: CacheConfiguration, file: String, isFile: Bool = true) {
     var rows = ChainRows()
     let chain = configuration.levels.map { rows.part($0) }
     self.init(
       title: configuration.name, levels: rows.levels, operators: rows.operators, chain: chain,
-      config: ConfigSheet(configuration, file: file))
+      config: ConfigSheet(configuration, file: file, isFile: isFile))
   }
 }
 
@@ -125,9 +128,10 @@ extension StaleSpecification {
 }
 
 extension ConfigSheet {
-  package init(_ configuration: CacheConfiguration, file: String) {
+  package init(_ configuration: CacheConfiguration, file: String, isFile: Bool = true) {
     self.init()
     self.file = file
+    if !isFile { isFixed = true }
     settings = configuration.settings
     warnings = configuration.warnings
   }

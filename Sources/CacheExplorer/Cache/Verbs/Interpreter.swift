@@ -203,7 +203,7 @@ package final class Interpreter: Sendable {
   func replacement(_ result: CommandResult) -> [ScreenRequest] {
     let opened = current
     guard let configuration = opened.configuration else { return [] }
-    var news: [ScreenRequest] = [.show(.replaced(Replacement(configuration, file: opened.file)))]
+    var news: [ScreenRequest] = [.show(.replaced(Replacement(configuration, file: opened.file, isFile: opened.isFile)))]
     if let note = result.note { news.append(.announce(note, .notice)) }
     if result.outcome == .ok, let workload = configuration.workload { news.append(.start(workload)) }
     return news

@@ -91,7 +91,9 @@ package enum ConfigPanel: Panel {
     } else if setting.field != nil {
       detail.add("written", "nowhere: this is the default", .faint)
     }
-    detail.add("change", "edit the file, and r reads it again and asks before it applies", .faint)
+    if sheet.isFixed == nil {
+      detail.add("change", "edit the file, and r reads it again and asks before it applies", .faint)
+    }
     return detail
   }
 
@@ -122,7 +124,7 @@ package enum ConfigPanel: Panel {
     if lines.hasMore(chosen: model.config.row, room: rect.height - 2) { notes.append("↓ more") }
     if model.attachment == nil {
       notes.append(warnings == 0 ? "no warnings" : "\(warnings) \(warnings == 1 ? "warning" : "warnings")")
-      notes.append("r reloads")
+      if model.config.isFixed == nil { notes.append("r reloads") }
     }
     canvas.box(
       rect, title: "Config " + DisplayText(model.config.file).shortened(to: max(8, rect.width - 40)),

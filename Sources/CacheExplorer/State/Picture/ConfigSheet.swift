@@ -9,6 +9,10 @@ package struct ConfigSheet: Sendable, Equatable, Codable {
   package var row = 0
   /// What a reload would change, while the question waits; or why the file cannot be loaded.
   package var plan: Plan?
+  /// There is no file that could be read again while it is in force: it is a demonstration's, or a proxy's.
+  ///
+  /// `nil` for `false`: recordings of others do without it.
+  package var isFixed: Bool?
 
   package enum Plan: Sendable, Equatable, Codable {
     case changes([String])
@@ -16,7 +20,7 @@ package struct ConfigSheet: Sendable, Equatable, Codable {
   }
 
   // As it was called when it was the line at the top.
-  private enum CodingKeys: String, CodingKey { case file, settings, warnings, row = "top", plan }
+  private enum CodingKeys: String, CodingKey { case file, settings, warnings, row = "top", plan, isFixed }
 
   package init() {}
 
