@@ -15,7 +15,9 @@ struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo", abstract: "Opens a demonstration, or lists them.")
 
-  @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name) + [FleetDemo.name])) var name = "stack"
+  @Argument(
+    help: "The demonstration; stack if not given.", completion: .list(Demo.all.map(\.name) + [FleetDemo.name]))
+  var name: String?
   @Flag(help: "List the demonstrations.") var list = false
   @Option(
     parsing: .unconditional,
@@ -26,6 +28,12 @@ struct DemoCommand: AsyncParsableCommand {
 
   func validate() throws {
     try recording.check(hasSession: nil, isHeadless: false)
+    guard !list || (name == nil && recording.isEmpty) else {
+      throw ValidationError("--list lists all demonstrations and opens none; leave the rest out")
+    }
+    guard name == nil || recording.replay == nil else {
+      throw ValidationError("--replay needs no demonstration; leave one out")
+    }
     guard (1...600).contains(seconds) else { throw ValidationError("give --seconds from 1 to 600") }
     guard seconds == 20 || (recording.export != nil && recording.replay == nil) else {
       throw ValidationError("--seconds needs --export FILE.svg")
@@ -39,6 +47,7 @@ struct DemoCommand: AsyncParsableCommand {
       StandardStreams.say("\(FleetDemo.name): \(FleetDemo.caption)")
       return
     }
+    let name = name ?? "stack"
     if name == FleetDemo.name {
       guard recording.export == nil else {
         throw ProgramFailure(.usage, "error: demo fleet is of several processes and has no picture; use --record FILE")

@@ -25,6 +25,9 @@ struct RecordingOptions: ParsableArguments, Sendable {
       """, completion: .file(extensions: ["cast", "svg"]))
   var export: String?
 
+  /// Nothing is recorded, replayed or written.
+  var isEmpty: Bool { record == nil && replay == nil && export == nil }
+
   var limit: Int? { recordLimit.flatMap { try? RecordVerb.limit($0) } }
 
   /// `hasSession`: A configuration is given; `nil` for a demonstration, which needs none.

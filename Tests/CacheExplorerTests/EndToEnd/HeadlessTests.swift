@@ -222,6 +222,9 @@ import Testing
       (["opne", good], "", 2, "opne"),
       (["open", good, "--screen"], "", 4, "terminal"),
       (["demo", "no-such-demo"], "", 2, "demo"),
+      (["demo", "--list", "herd"], "", 2, "--list lists all demonstrations"),
+      (["demo", "--list", "--export", "a.svg"], "", 2, "--list lists all demonstrations"),
+      (["demo", "herd", "--replay", "session"], "", 2, "--replay needs no demonstration"),
     ]
     for (arguments, input, status, message) in cases {
       let run = try await Program.run(arguments, input: input)
