@@ -208,7 +208,15 @@ import Testing
     let bad = try folder.write("levels:\n  - memroy: { capacity: 1 MiB }\n", to: "bad.yaml")
     let home = try folder.write("levels:\n  - disk: { directory: ~/cache }\n", to: "home.yaml")
     let port = try folder.write("levels:\n  - network: { url: \"http://h:99999/{key}\" }\n", to: "port.yaml")
+    // A file where the directory should be, and a directory that anybody may write to.
+    let file = try folder.write("levels:\n  - disk: { directory: ./good.yaml }\n", to: "file.yaml")
+    let open = try folder.write("levels:\n  - disk: { directory: ./open }\n", to: "open.yaml")
+    let wide = folder.url.appending(path: "open")
+    try FileManager.default.createDirectory(at: wide, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: wide.path())
     let cases: [(arguments: [String], input: String, status: Int32, message: String)] = [
+      (["run", file], "", 3, "good.yaml; name a directory that you can write to\n"),
+      (["run", open], "", 3, "can be written by others; give the cache one of its own\n"),
       (["check", home], "", 3, "home.yaml:2:24: error: “directory” of disk: only a shell reads “~” as your home; "),
       (["check", port], "", 3, "port.yaml:2:21: error: “url” of network: the address has a port outside 1–65535; "),
       (["run", folder.url.appending(path: "none.yaml").path()], "", 3, "none.yaml"),

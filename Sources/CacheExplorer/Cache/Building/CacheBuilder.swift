@@ -65,10 +65,11 @@ package struct CacheBuilder<Value: ShownValue> {
       do {
         level = try build(specification, file: file)
       } catch let error as CacheError {
+        let (message, remedy) = Self.told(error)
         throw ConfigurationFailure(problems: [
           ConfigurationProblem(
-            file: file, place: specification.place, message: "\(specification.name) cannot be opened: \(error.message)",
-            remedy: Self.remedy(for: error))
+            file: file, place: specification.place, message: "\(specification.name) cannot be opened: \(message)",
+            remedy: remedy)
         ])
       }
       // Every level reports its own failures, so that the composition need not.
@@ -84,12 +85,19 @@ package struct CacheBuilder<Value: ShownValue> {
     return stack
   }
 
-  private static func remedy(for error: CacheError) -> String {
-    switch error.code {
-    case .inUse: "end the other program, or give this level a directory of its own"
-    case .invalidAddress: "mend the url"
-    default: "make the directory writable for you, or name another one"
+  /// What is wrong and what to do about it, which some errors say themselves.
+  private static func told(_ error: CacheError) -> (message: String, remedy: String) {
+    if let end = error.message.ranges(of: "; ").last {
+      return (String(error.message[..<end.lowerBound]), String(error.message[end.upperBound...]))
     }
+    let remedy =
+      switch error.code {
+      case .inUse: "end the other program, or give this level a directory of its own"
+      case .invalidAddress: "mend the url"
+      case .diskReadFailed, .diskWriteFailed: "name a directory that you can write to"
+      default: "give this level other settings, or another directory"
+      }
+    return (error.message, remedy)
   }
 
   private mutating func build(_ specification: LevelSpecification, file: String) throws -> BasicCache<String, Value> {
