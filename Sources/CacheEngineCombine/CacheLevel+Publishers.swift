@@ -36,8 +36,8 @@ extension CacheLevel {
   /// Stores a value under a key whenever it is subscribed to.
   ///
   /// The value is not written before somebody subscribes: `.ignoreOutput()` is enough, but a publisher that is dropped
-  /// writes nothing, of which the compiler warns. Nor is it certain to be written when the subscription is dropped, for
-  /// that cancels it.
+  /// writes nothing, and the compiler warns of that. If the subscription is dropped, the write is cancelled and may not
+  /// happen.
   ///
   /// - Parameters:
   ///   - value: The value to store.

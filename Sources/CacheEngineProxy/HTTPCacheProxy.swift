@@ -55,8 +55,8 @@ where Store.Key == String, Store.Value == StoredVariants {
   ///   - settings: Where it listens and how much it accepts.
   ///   - bodyLimit: The largest content that is stored, in bytes.
   ///   - clock: The clock whose time of day ages are measured by.
-  ///   - report: Is told of failures that do not fail a request.
-  ///   - observe: Is told of every request once its answer has been sent. It must not block.
+  ///   - report: Notified of failures that do not fail a request.
+  ///   - observe: Notified of every request once its answer has been sent. It must not block.
   /// - Throws: `CacheError` with code `unreachable` if it cannot listen on the address, and `invalidAddress` if the origin's name
   ///   is invalid.
   public init(

@@ -115,7 +115,7 @@ public final class ServerOrigin: HTTPOrigin {
   /// - Parameters:
   ///   - request: The request; it goes to this server, whatever its authority is.
   ///   - body: The content to send with it, part by part.
-  ///   - interim: Is told of every interim response but 100 and 101.
+  ///   - interim: Notified of every interim response but 100 and 101.
   /// - Returns: The final answer, as soon as its head is there.
   /// - Throws: `CacheError` with code `unreachable`, `timedOut` or `invalidResponse`; `CancellationError`.
   public func send(

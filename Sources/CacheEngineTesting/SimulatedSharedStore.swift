@@ -57,11 +57,11 @@ public final class SimulatedSharedStore: Sendable {
     state.withLock { $0.names.values[name]?.deadline.map { clock.now.duration(to: $0) } }
   }
 
-  /// Changes what stands under a name without telling anybody, as somebody who is no part of all this could.
+  /// Changes what is under a name without telling anybody, as an outsider could.
   ///
   /// - Parameters:
   ///   - name: The name.
-  ///   - bytes: What stands there from now on; `nil` for nothing, as after an eviction that nobody heard of.
+  ///   - bytes: What is there from now on; `nil` for nothing, as after an eviction that nobody heard of.
   public func plant(_ name: [UInt8], _ bytes: [UInt8]?) {
     state.withLock { $0.names.values[name] = bytes.map { ($0, nil) } }
   }

@@ -27,7 +27,7 @@ extension Cashier {
   ///   - cipher: Seals keys and values in the files; `nil` for a cache that is not encrypted. The name, settings and version of
   ///     the cache are not sealed.
   ///   - clock: The clock by which lifespans are measured.
-  ///   - observer: Is told of damage, and of failures that were skipped. By default the log.
+  ///   - observer: Notified of damage, and of failures that were skipped. By default the log.
   /// - Returns: The cache. If it was already open, only `persistsCacheAcrossVersions` is applied; everything else is as it was opened.
   /// - Throws: `CacheError` with code `CacheError.Code.inUse` if another process has opened it,
   ///   `CacheError.Code.invalidSetting` if the path of the location is empty, `CacheError.Code.unusableStore`,

@@ -13,7 +13,7 @@ extension Cashier {
 
   /// Stores a value: in memory, and in a file if the cache is persistent.
   ///
-  /// Bytes are stored as they are, text as UTF-8, all else as JSON.
+  /// Bytes are stored as they are, text as UTF-8, everything else as JSON.
   ///
   /// - Parameters:
   ///   - value: The value; `nil` removes what is there.
@@ -48,7 +48,7 @@ extension Cashier {
 
   /// Stores a value in memory only, whether or not the cache is persistent, and whatever its type.
   ///
-  /// It has a lifespan as every entry has, and goes with a memory warning, when memory is short, and with the cache.
+  /// It has a lifespan like every entry, and is dropped on a memory warning, when memory is short, and with the cache.
   ///
   /// - Parameters:
   ///   - value: The value; `nil` removes what is there.

@@ -13,7 +13,7 @@ public enum StandardDirectory {
   ///
   /// - Parameter directory: Which one: `.cachesDirectory` for what may go at any time, `.applicationSupportDirectory` for what
   ///   should stay.
-  /// - Returns: The path, whether or not something stands there.
+  /// - Returns: The path, whether or not anything is there.
   public static func path(_ directory: FileManager.SearchPathDirectory) -> String {
     base(directory).appending(path: ProcessInfo.processInfo.processName).path
   }

@@ -232,7 +232,7 @@ extension CacheLevel {
   ///   - lifetime: How long a miss is remembered. Keep it short, since missing values may appear.
   ///   - countLimit: How many keys are remembered at most; which of them are forgotten first is up to ``Eviction/adaptive``.
   ///   - name: The name of the memory in events.
-  ///   - observer: Is told when a read is answered from what is remembered.
+  ///   - observer: Notified when a read is answered from what is remembered.
   ///   - clock: The clock by which the lifetime is measured.
   ///   - failures: Whether an error is remembered as well. By default none is.
   /// - Returns: The level with its memory for misses.

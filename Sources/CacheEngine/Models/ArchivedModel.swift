@@ -27,7 +27,7 @@ extension ModelArchive {
   ///
   /// - Parameters:
   ///   - level: Where the archive keeps its models.
-  ///   - prefix: What stands before every key of the archive.
+  ///   - prefix: What every key of the archive begins with.
   ///   - clock: The clock by which deadlines are measured.
   /// - Returns: One element for each model on the archive's list, in the order of types and identifiers.
   /// - Throws: The level's error; `CacheError` with code `CacheError.Code.invalidCachedData` if a page of the list is

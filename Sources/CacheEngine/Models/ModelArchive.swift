@@ -80,10 +80,10 @@ public final class ModelArchive: Sendable {
   /// - Parameters:
   ///   - cache: The cache whose models are kept. It has no other archive.
   ///   - level: Where they are kept.
-  ///   - prefix: Stands before every key in the level, so that it can hold other things as well.
+  ///   - prefix: What every key in the level begins with, so that it can hold other things as well.
   ///   - models: The types that are kept; models of other types stay in memory. No two have the same name, and no name
   ///     has a slash.
-  ///   - observer: Is told of what is damaged or unreadable. By default the log.
+  ///   - observer: Notified of what is damaged or unreadable. By default the log.
   public init(
     of cache: ModelCache, in level: some CacheLevel<String, Data>, prefix: String = "models/", models: [ModelCoding],
     observer: (any CacheObserver)? = CacheLogger.failures
@@ -179,7 +179,7 @@ public final class ModelArchive: Sendable {
 
   /// Reads every model that was saved into the cache, as one commit.
   ///
-  /// What the cache has already, or what somebody changes while this reads, stays as it is, but for ``Mergeable`` models
+  /// What the cache has already, or what somebody changes while this reads, stays as it is, except ``Mergeable`` models
   /// that came before the archive was read: those are merged with what was saved.
   ///
   /// - Returns: What was found.

@@ -41,7 +41,7 @@ public final class ModelBatch: Sendable {
     journal.withLock { $0.append(.remove, to: ModelKey(type, id: id)) }
   }
 
-  /// Removes every model when the batch ends, but for those that the batch stores afterwards.
+  /// Removes every model when the batch ends, except those that the batch stores afterwards.
   ///
   /// What others store meanwhile goes as well.
   public func removeAll() { journal.withLock { $0.appendClear() } }
@@ -63,7 +63,7 @@ public final class ModelBatch: Sendable {
 
   /// What would change if the batch ended now, in the order in which the models were first changed.
   ///
-  /// What ``removeAll()`` removes stands first.
+  /// What ``removeAll()`` removes comes first.
   public var changes: ModelChanges {
     let (steps, isCleared) = journal.withLock { ($0.stepsByKey, $0.isCleared) }
     let now = cache.clock.now
@@ -120,7 +120,7 @@ extension ModelCache {
   ///
   /// - Parameters:
   ///   - action: Makes the changes. It may use the cache itself too, which is not part of the batch.
-  ///   - completion: Called after the observers, also if nothing changed. It is called on the thread that tells the
+  ///   - completion: Called after the observers, even if nothing changed. It is called on the thread that tells the
   ///     observers: this one, before the method returns, unless other changes are just being told.
   /// - Returns: What the commit changed.
   /// - Throws: What the action throws.

@@ -10,7 +10,7 @@ public import Foundation
 
 /// An address with places for a key: `{key}`, whose slashes are encoded, or `{+key}`, which may be several components of a path.
 ///
-/// No key leads to another host, or above what stands before its place.
+/// No key leads to another host, or above what comes before its place.
 public struct NetworkTemplate: Sendable {
   private enum Part: Sendable, Equatable {
     case literal(String)

@@ -227,7 +227,7 @@ extension CacheLevel {
   ///   - partialStores: Whether this level takes a value that the lower one could not store.
   ///   - backFill: How long a read waits for its value to be copied to this level, if this one does not store at
   ///     once.
-  ///   - observer: Is told when a level fails and the composition goes on without it, and what was heard. By default the log.
+  ///   - observer: Notified when a level fails and the composition goes on without it, and what was heard. By default the log.
   ///   - clock: The clock that events, the wait for a copy and silence are timed by.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(

@@ -265,7 +265,7 @@ extension CacheLevel {
   ///   - lease: How long others wait for a load. Make it longer than loads usually take; a process that dies while it
   ///     loads holds the others up for that long. At least 1 ms.
   ///   - name: The name of this level in events.
-  ///   - observer: Is told when the shared level fails and the source is asked instead. By default the log.
+  ///   - observer: Notified when the shared level fails and the source is asked instead. By default the log.
   ///   - clock: The clock by which others are waited for.
   /// - Returns: The shared level and the source as one, pooled within this process too.
   public func sharedPool(

@@ -75,7 +75,7 @@ extension DiskConfig {
   ///   - name: The name of the folder, one component of a path.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit.
-  ///   - directory: The directory that the folder stands in.
+  ///   - directory: The directory that the folder is in.
   @available(*, deprecated, message: "give the path of the directory")
   public init(name: String, expiry: Expiry = .never, maxSize: UInt = 0, directory: URL) {
     self.init(name: name, expiry: expiry, maxSize: Int(clamping: maxSize), directory: directory.path)
@@ -88,7 +88,7 @@ extension DiskConfig {
   ///   - name: The name of the folder, one component of a path.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit.
-  ///   - directory: The directory that the folder stands in; `nil` for the user's caches.
+  ///   - directory: The directory that the folder is in; `nil` for the user's caches.
   ///   - protectionType: Under which circumstances the system lets the files be read; `nil` for its default.
   @available(*, deprecated, message: "use `protection:` and the path of the directory")
   public init(

@@ -36,7 +36,7 @@ public struct Transformer<Value: Sendable>: Sendable {
   ///     transformers of one type need names.
   ///   - toData: Turns a value into bytes. It runs on the thread of the caller, on that of the callbacks, or in the task
   ///     that asks, and its errors reach the caller.
-  ///   - fromData: Turns bytes into a value. It must stand bytes that `toData` did not make, and throw.
+  ///   - fromData: Turns bytes into a value. For bytes that `toData` did not make it must throw.
   public init(
     name: String? = nil, toData: @escaping @Sendable (Value) throws -> Data,
     fromData: @escaping @Sendable (Data) throws -> Value

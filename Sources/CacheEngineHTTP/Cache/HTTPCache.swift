@@ -61,7 +61,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   ///   - name: The name of the cache in `Cache-Status`; a token that begins with a letter, such as `my-app`.
   ///   - bodyLimit: The largest content that is stored, in bytes. Not negative.
   ///   - clock: The clock whose time of day ages are measured by.
-  ///   - report: Is told of failures that do not fail a request.
+  ///   - report: Notified of failures that do not fail a request.
   public init(
     storing store: Store, policy: HTTPCachePolicy, origin: any HTTPOrigin, name: String = "cache-explorer",
     bodyLimit: Int = 8 << 20, clock: any CacheClock = SystemClock(),
@@ -84,7 +84,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   /// - Parameters:
   ///   - request: The request, with scheme, authority and path.
   ///   - body: The content of the request.
-  ///   - interim: Is told of the origin's interim responses (1xx).
+  ///   - interim: Notified of the origin's interim responses (1xx).
   /// - Returns: The answer. Its body throws where the origin's breaks off; releasing it closes the connection it comes from.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for an invalid target; the origin's error if it did not
   ///   answer and nothing stored may be used instead; `CancellationError` if the task was cancelled.

@@ -50,7 +50,7 @@ public protocol HTTPOrigin: Sendable {
   /// - Parameters:
   ///   - request: The request: scheme, authority, path and fields, without those of a connection.
   ///   - body: The content to send with it.
-  ///   - interim: Is told of every interim response (1xx) except 100 and 101, in their order.
+  ///   - interim: Notified of every interim response (1xx) except 100 and 101, in their order.
   /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is complete.
   /// - Throws: An error if there is no answer in valid HTTP; `CancellationError` if the task was cancelled first.
   func send(

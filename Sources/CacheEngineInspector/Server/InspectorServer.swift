@@ -8,8 +8,8 @@ extension CacheInspector {
   /// that is served is not.
   ///
   /// Keys are shown as text. A key that is given as text is read as a `String` or a `LosslessStringConvertible`, or is
-  /// looked for among those that the level holds. `Data`, `[UInt8]` and `String` are shown as they are, what is `Codable`
-  /// as JSON, all else as `String(describing:)`.
+  /// looked for among those that the level holds. `Data`, `[UInt8]` and `String` are shown as they are, what is
+  /// `Codable` as JSON, everything else as `String(describing:)`.
   ///
   /// - Parameters:
   ///   - cache: The composition. Levels in it that an inspector observes tell what happens in them.

@@ -11,11 +11,11 @@
 ///
 /// Callers of `value(forKey:orLoad:)` who give the same list at once share one load; lists that merely have keys in common do not.
 ///
-/// A key that stands twice in the list is asked for once. A ``BulkLevel`` is asked one question for all keys, any other level
-/// key by key, 64 at once. Cancelling a read or write cancels all of it.
+/// A key that is in the list twice is asked for once. A ``BulkLevel`` is asked one question for all keys, any other
+/// level key by key, 64 at once. Cancelling a read or write cancels all of it.
 ///
-/// Entries can be removed by their tags. What lists there are by which an entry can be read, nobody can count, and a list is
-/// not stored in one moment: to remove by what keys look like, or to store on a condition, use ``base``.
+/// Entries can be removed by their tags. Nobody can count the lists by which an entry can be read, and a list is not
+/// stored in one moment: to remove by what keys look like, or to store on a condition, use ``base``.
 public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Lists of keys.
   public typealias Key = [Base.Key]
@@ -74,7 +74,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameters:
   ///   - values: As many values as there are keys.
-  ///   - keys: The keys to store them under. Of a key that stands twice the last value counts.
+  ///   - keys: The keys to store them under. Of a key that is there twice the last value counts.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/unequalCounts``, and nothing is written; else the first error
   ///   of the level inside, and some values may be written.
   public func set(_ values: [Base.Value], forKey keys: [Base.Key]) async throws {
@@ -186,7 +186,7 @@ extension CacheLevel {
   /// A ``BulkLevel`` is asked one question, any other level key by key, 64 at once; the call returns when the last one has
   /// been answered. Keys that miss or fail are left out.
   ///
-  /// - Parameter keys: The keys to look up. A key that stands twice is asked for once and delivered twice.
+  /// - Parameter keys: The keys to look up. A key that is given twice is asked for once and delivered twice.
   /// - Returns: The values found, each with its key, in the order of the keys.
   /// - Throws: `CancellationError` only.
   public func batchGetSome(_ keys: [Key]) async throws -> [(key: Key, value: Value)] {

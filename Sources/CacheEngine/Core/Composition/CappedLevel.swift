@@ -190,7 +190,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - limit: How many callers may read at once. At least 1.
   ///   - name: The name of the cap in events.
-  ///   - observer: Is told who waits and who reads.
+  ///   - observer: Notified of who waits and who reads.
   ///   - clock: The clock by which events are timed.
   /// - Returns: The capped level.
   public func capRequests(

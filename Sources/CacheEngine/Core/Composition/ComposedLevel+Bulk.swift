@@ -1,7 +1,7 @@
 extension ComposedLevel: BulkLevel where Lower: BulkLevel {
   /// Asks the upper level for each key, and the lower one for all that are missing there with one question.
   ///
-  /// Each key is read as by ``lookup(_:)``, also where something is written meanwhile.
+  /// Each key is read as by ``lookup(_:)``, even if it is being written.
   public func lookup(_ keys: [Key]) async throws -> [BulkAnswer<Key, Value>] {
     let distinct = DistinctKeys(keys)
     let began = gate.currentEpoch

@@ -331,7 +331,7 @@ extension CacheLevel {
   ///   - partialStores: Whether this level takes a value that the lower one could not store.
   ///   - backFill: How long a read waits for its value to be copied to this level, if this one does not store at
   ///     once.
-  ///   - observer: Is told when a level fails and the composition goes on without it. By default the log.
+  ///   - observer: Notified when a level fails and the composition goes on without it. By default the log.
   ///   - clock: The clock by which events and the wait for a copy are timed.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(

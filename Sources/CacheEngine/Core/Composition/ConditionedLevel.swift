@@ -73,7 +73,7 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - name: The name of the condition in events.
-  ///   - observer: Is told of every refusal.
+  ///   - observer: Notified of every refusal.
   ///   - clock: The clock by which events are timed.
   ///   - condition: Whether the level may be asked for a key. It is evaluated for every read, and may suspend.
   /// - Returns: The conditioned level.

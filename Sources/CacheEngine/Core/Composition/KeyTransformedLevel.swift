@@ -6,7 +6,7 @@ import Synchronization
 /// transformer's error, and the level inside is not asked.
 ///
 /// Entries can be removed by their tags, and by what their keys look like if the transformer goes both ways. Where it goes
-/// one way only, nobody can say under which keys of this level an entry stands: ask the level inside.
+/// one way only, nobody can say under which keys of this level an entry is: ask the level inside.
 public struct KeyTransformedLevel<Base: CacheLevel, Transformer: OneWayTransformer>: CacheLevel
 where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// The type of the keys.

@@ -253,7 +253,7 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - name: The name of the pool in events.
-  ///   - observer: Is told who waits for which load.
+  ///   - observer: Notified of who waits for which load.
   ///   - clock: The clock by which loads are timed, if there is an observer.
   /// - Returns: The pooled level.
   @inlinable

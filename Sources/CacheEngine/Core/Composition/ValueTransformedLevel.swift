@@ -144,7 +144,8 @@ where Transformer.Input == Base.Value {
     try await base.lookup(key).transformed(by: transformer)
   }
 
-  /// Returns the entry for a key even if it has expired, if the fetcher inside keeps such, with its value transformed.
+  /// Returns the entry for a key even if it has expired, if the fetcher inside keeps expired ones, with its value
+  /// transformed.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key).transformed(by: transformer)

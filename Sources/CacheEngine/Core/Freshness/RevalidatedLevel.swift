@@ -281,7 +281,8 @@ extension RevalidatedLevel: RenewingLevel where Lower: RenewingLevel {
 extension RevalidatedLevel: InvalidatableLevel {
   /// Ends the lifetime of the upper level's entry: it is served as far as the policy lets stale values be.
   ///
-  /// So it is in the levels inside operators and compositions there; from one that lets nothing expire, the entry is removed.
+  /// The same is true of levels inside operators and compositions there; a level that lets nothing expire removes the
+  /// entry.
   public func invalidate(_ key: Key) async throws { try await base.invalidate(key, keepingStale: true) }
 
   /// Ends the lifetime of all that the upper level holds.
@@ -297,7 +298,7 @@ extension CacheLevel {
   ///   - lower: The level to ask when this one has no value, and to reload values from.
   ///   - policy: When stale values are returned.
   ///   - name: The name of this level in events.
-  ///   - observer: Is told what is reloaded, and when a level fails and the composition goes on without it.
+  ///   - observer: Notified of what is reloaded, and when a level fails and the composition goes on without it.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
@@ -319,7 +320,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - limit: How long after its deadline a value is returned.
-  ///   - observer: Is told what is reloaded, and of failures.
+  ///   - observer: Notified of what is reloaded, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleWhileRevalidate<Lower: CacheLevel>(
@@ -334,7 +335,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - limit: How long after its deadline a value is returned.
-  ///   - observer: Is told of failures.
+  ///   - observer: Notified of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleIfError<Lower: CacheLevel>(
@@ -353,7 +354,7 @@ extension CacheLevel {
   ///   - lower: The level to read values from.
   ///   - wait: How long the lower level may take.
   ///   - limit: How long after its deadline a value is returned.
-  ///   - observer: Is told what is reloaded, what took long, and of failures.
+  ///   - observer: Notified of what is reloaded, what took long, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleIfSlow<Lower: CacheLevel>(
@@ -369,7 +370,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - window: How long before its deadline a read of a value starts to reload it.
-  ///   - observer: Is told what is reloaded, and of failures.
+  ///   - observer: Notified of what is reloaded, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func refreshAhead<Lower: CacheLevel>(

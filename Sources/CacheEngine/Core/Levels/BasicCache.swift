@@ -4,8 +4,8 @@
 /// A look-up through it costs some hundred nanoseconds more than through the composition's own type; a value that can
 /// be peeked, some ten.
 ///
-/// What only some levels can do, to remove by keys or tags and to store on a condition, it can if the level inside can; else
-/// it fails with ``CacheError/Code/unsupported``.
+/// It removes by keys or tags and stores on a condition if the level inside can; else that fails with
+/// ``CacheError/Code/unsupported``.
 public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheLevel {
   /// The name of the level in errors, events and logs.
   public let name: String

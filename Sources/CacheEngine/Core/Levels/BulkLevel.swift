@@ -14,7 +14,7 @@ public protocol BulkLevel<Key, Value>: CacheLevel {
   /// Stores values under their keys.
   ///
   /// - Parameters:
-  ///   - entries: The values, each with its key. Of a key that stands twice the last value counts.
+  ///   - entries: The values, each with its key. Of a key that is there twice the last value counts.
   ///   - terms: How long they may live, and who stores them. A cost is left out, since it would be that of all together.
   /// - Throws: An error if some may not be stored.
   func store(_ entries: [(key: Key, value: Value)], terms: StoreTerms) async throws

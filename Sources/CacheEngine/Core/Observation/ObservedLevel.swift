@@ -334,7 +334,7 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - name: The name that the events carry.
-  ///   - observer: Is told of every event.
+  ///   - observer: Notified of every event.
   ///   - clock: The clock by which the events are timed.
   /// - Returns: The observed level.
   public func observed(

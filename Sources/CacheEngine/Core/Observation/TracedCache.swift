@@ -278,7 +278,7 @@ extension CacheLevel {
   /// Gives every call of this cache a number and reports to an observer when it begins and how it ends.
   ///
   /// - Parameters:
-  ///   - observer: Is told of every call.
+  ///   - observer: Notified of every call.
   ///   - clock: The clock by which calls are timed.
   /// - Returns: The traced cache.
   public func traced(by observer: any CacheObserver, clock: any CacheClock = SystemClock()) -> TracedCache<Self> {

@@ -112,7 +112,7 @@ extension CacheLevel {
   /// Without this call a level hears of no pressure. A pressure becomes one ``onMemoryWarning()``, whether it is a
   /// warning or critical; nothing is cleared on the level's behalf. A composition hands the warning to each of its
   /// levels once. Warnings are handled one at a time and begin at least `minimumInterval` apart: pressure that comes
-  /// earlier is handled when the time has come, and however often it came meanwhile, that is one warning.
+  /// earlier is handled when the time has come, as one warning, however often it came.
   ///
   /// To end listening, cancel or release what is returned (`unsubscribeToMemoryWarnings` in Carlos).
   ///

@@ -138,7 +138,7 @@ extension CacheLevel {
   ///   - failures: How many failures in a row open the circuit. At least 1.
   ///   - reset: How long it stays open before a trial call is let through.
   ///   - name: The name of the breaker in errors and events.
-  ///   - observer: Is told of every change of phase.
+  ///   - observer: Notified of every change of phase.
   ///   - clock: The clock by which the reset time is measured.
   ///   - isFailure: Whether an error means that the level is in trouble. By default every error does.
   /// - Returns: The level with its breaker.

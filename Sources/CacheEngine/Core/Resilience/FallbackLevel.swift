@@ -88,7 +88,7 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - name: The name of the fallback in events, and as the level that answered.
-  ///   - observer: Is told when the fallback answers.
+  ///   - observer: Notified when the fallback answers.
   ///   - clock: The clock by which events are timed.
   ///   - value: Returns the value for a key that missed (no error) or failed; `nil` to keep the miss or the error.
   /// - Returns: The level with the fallback.

@@ -150,7 +150,7 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - name: The name of this level in events.
-  ///   - observer: Is told of every failure; ``CacheStatistics`` counts them. By default the log.
+  ///   - observer: Notified of every failure; ``CacheStatistics`` counts them. By default the log.
   ///   - clock: The clock by which events are timed.
   /// - Returns: The level, which fails no write.
   public func optional(

@@ -145,7 +145,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - policy: How often and how long apart.
   ///   - name: The name of the retries in events.
-  ///   - observer: Is told of every retry.
+  ///   - observer: Notified of every retry.
   ///   - clock: The clock by which delays are measured.
   ///   - isWorthRetrying: Whether an error may be temporary. By default all except a refused condition, an address that cannot be
   ///     fetched, damaged data and a status from 400 to 499 other than 408 and 429.

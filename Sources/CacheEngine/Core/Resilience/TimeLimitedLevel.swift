@@ -152,7 +152,7 @@ extension CacheLevel {
   ///   - limit: How long a read may take.
   ///   - writeLimit: How long a set, a removal, a clear or an invalidation may take; `nil` for as long as it takes.
   ///   - name: The name of the limit in events.
-  ///   - observer: Is told of every call that took longer.
+  ///   - observer: Notified of every call that took longer.
   ///   - clock: The clock by which the limit is measured.
   /// - Returns: The limited level.
   public func timeout(

@@ -19,7 +19,7 @@ public struct HitRatioEstimate: Sendable, Hashable, Codable {
     self.margin = margin
   }
 
-  /// Whether the value says anything: it may be off by a quarter of the requests at the most.
+  /// Whether the value says anything: it may be off by at most a quarter of the requests.
   public var isKnown: Bool { margin <= 0.25 }
 
   /// Whether it is better than another by more than chance explains.

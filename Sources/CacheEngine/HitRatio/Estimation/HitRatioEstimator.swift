@@ -30,9 +30,9 @@ import CStore
 ///
 /// **How exact it is.** On recorded traces nine of ten answers lie within a point of the full simulation from about a thousand
 /// entries on, at a quarter of the keys. Small caches need a larger ``rate``; the margin tells. On generated traces of many kinds
-/// and sizes the margins of 95 of 100 answers hold, and one in five at the most says that it is not known
-/// (``HitRatioEstimate/isKnown``): where chance or size may have brought more than a quarter of the requests, and of the adaptive
-/// policy where the sample has room for less than 4 entries, with which it does not adapt.
+/// and sizes the margins of 95 of 100 answers hold, and at most one in five says that it is not known
+/// (``HitRatioEstimate/isKnown``): where chance or size may have brought more than a quarter of the requests, and of
+/// the adaptive policy where the sample has room for less than 4 entries, with which it does not adapt.
 ///
 /// **What it does not see.** A key that is removed leaves every small cache if the estimator is told (``remove(_:)``); otherwise it
 /// stays a hit there. A cache that has been in use before its estimator starts is ahead of it: call ``restart()`` when the
