@@ -44,7 +44,7 @@ struct AttachCommand: AsyncParsableCommand {
     transform: AttachCommand.monitorLimit)
   var monitor: Duration?
   @Option(
-    name: .customLong("for"), parsing: .unconditional, help: "How long --once watches: 1s.",
+    name: .customLong("for"), parsing: .unconditional, help: "How long --once watches; by default 1s.",
     transform: AttachCommand.duration)
   var moment = Duration.seconds(1)
   @OptionGroup var appearance: ScreenOptions

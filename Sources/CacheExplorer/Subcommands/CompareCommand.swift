@@ -20,7 +20,7 @@ struct CompareCommand: AsyncParsableCommand {
       With a trace, both are run several times in turn, each time starting empty; disk levels are kept in a temporary \
       folder. A difference counts only if chance would cause it in at most 5 of 100 comparisons of equal caches, over \
       everything that is measured; for measures that differ from run to run, this needs at least 4 runs. Without a trace, \
-      both open side by side on the screen, under one workload: keystrokes go to both, F2 and F3 choose one, F4 both again.
+      both open side by side on the screen, under one workload: keystrokes go to both; F2 and F3 choose one, F4 both again.
       """)
 
   @Argument(help: "The first configuration: YAML or JSON.", completion: .configuration) var first: String

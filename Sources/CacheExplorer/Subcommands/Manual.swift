@@ -94,14 +94,19 @@ enum Manual {
       .item("LANG, LC_ALL", "the language of characters; where there is no UTF-8 locale at all, ASCII is drawn"),
       .item("NO_COLOR", "if not empty: no colours, unless --color always asks for them"),
       .item("COLUMNS, LINES", "the size of the picture of open --once"),
-      .item("XDG_STATE_HOME", "where the history is kept, and that the first start was greeted; else ~/.local/state"),
+      .item("XDG_STATE_HOME", "where the files below are kept; else in ~/.local/state"),
     ]
     parts.append(.section("FILES"))
-    parts.append(
+    parts.append(.text("In $XDG_STATE_HOME/cache-explorer; cache-explorer --paths says where that is:"))
+    parts += [
       .item(
-        "$XDG_STATE_HOME/cache-explorer/history",
+        "history",
         "the last \(CommandHistory.most) command lines, for their owner only; a set is kept only if its value came from "
-          + "a file, since values may be secret"))
+          + "a file, since values may be secret"),
+      .item("panels.json", "which panels of the overview are hidden, and the order of the others"),
+      .item("greeted", "there after the first start, which says where to begin"),
+      .item("crashes", "a report of each crash"),
+    ]
     return parts
   }
 
@@ -109,9 +114,9 @@ enum Manual {
     A line of JSON for everything that happened, with its time, and for every picture. It holds keys, what was typed and \
     could be recalled, and the values that were looked at; only its owner may read it. With --mask keys have other names in \
     it, and values, what was typed, answers and the words of errors are left out. It grows to \
-    \(RecordingFormat.usualLimitText) unless --record-limit says otherwise; then it ends, which the screen, the \
-    log and its last line tell. Events that come faster than they can be written are left out and counted; the cache never \
-    waits. What breaks off, in a crash, is shown up to there. A recording that the command record begins counts from there.
+    \(RecordingFormat.usualLimitText) unless --record-limit says otherwise; then it ends, as the screen, the \
+    log and its last line say. Events that come faster than they can be written are left out and counted; the cache never \
+    waits. After a crash, it can be shown up to where it broke off. A recording that the command record begins counts from there.
     """
 
   private static func usage(of command: any ParsableCommand.Type) -> String {

@@ -8,20 +8,20 @@ import ExplorerText
 struct RecordingOptions: ParsableArguments, Sendable {
   @Option(
     help: """
-      Record the session into this file, from its start: everything that happens and every key. Values that were looked at \
-      are in it, and with --mask neither keys nor values.
+      Record the session into this file, from its start: everything that happens, every key, and the values that were \
+      looked at; with --mask, neither keys nor values.
       """, completion: .file())
   var record: String?
   @Option(
     parsing: .unconditional,
-    help: "The size limit of the recording, such as 1GiB; it then ends, and says so. By default 256 MiB.")
+    help: "The size at which the recording ends, and says so, such as 1GiB; by default 256 MiB.")
   var recordLimit: String?
   @Option(help: "Show a recorded session again, picture by picture.", completion: .file()) var replay: String?
   @Option(parsing: .unconditional, help: "The speed of the replay, from 0.001 to 1000.") var speed = 1.0
   @Option(
     help: """
-      With --replay: write it as FILE.cast for asciinema, or its last picture as FILE.svg, and exit. With a demonstration: \
-      write its picture as FILE.svg.
+      With --replay: write the session as FILE.cast for asciinema, or its last picture as FILE.svg, and exit. With a \
+      demonstration: write its picture as FILE.svg.
       """, completion: .file(extensions: ["cast", "svg"]))
   var export: String?
 

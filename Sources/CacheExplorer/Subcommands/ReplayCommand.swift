@@ -35,7 +35,7 @@ struct ReplayCommand: AsyncParsableCommand {
     help: "Print each policy's hit ratio at capacities from 1/64 to 8 times the configured one, by full simulation."
   )
   var whatIf = false
-  @Option(help: "With --what-if: the level; the first that has a capacity if not given.") var level: String?
+  @Option(help: "With --what-if: the level to simulate; by default the first with a capacity.") var level: String?
   @Option(
     help: "With --what-if: write the miss-ratio curves as a picture into this file.",
     completion: .file(extensions: ["svg"]))

@@ -12,7 +12,7 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve", abstract: "Caches the responses of an HTTP server, and shows the cache at work.",
     discussion: """
       A proxy in front of your own server: responses that may be cached are stored in the levels of the configuration \
-      and served from there, by the rules of HTTP (RFC 9111); everything else goes on to the server. A configuration \
+      and served from there, by the rules of HTTP (RFC 9111); everything else goes to the server. A configuration \
       has levels that store (memory, disk) and operators around them; anything that makes no sense for responses is \
       rejected with its line.
 
@@ -24,7 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Argument(help: .configuration, completion: .configuration) var config: String
   @Option(
-    name: .customLong("http"), help: "Where to listen: 127.0.0.1:8080; port 0 for any free one.",
+    name: .customLong("http"), help: "Where to listen; by default 127.0.0.1:8080. Port 0 is any free one.",
     transform: ServeCommand.address)
   var listen = ServedAddress(host: "127.0.0.1", port: 8080)
   @Option(help: "The server behind the proxy: http://HOST[:PORT], or https.", transform: ServeCommand.server)
@@ -35,12 +35,16 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "A line of JSON for every request; no screen, no commands.") var json = false
   @Flag(help: "No line for a request; no screen, no commands.") var quiet = false
   @Flag(help: "Store responses that set cookies, if they are otherwise storable.") var storeCookies = false
-  @Option(parsing: .unconditional, help: "The largest content that is stored: 8 MiB.", transform: ServeCommand.size)
+  @Option(
+    parsing: .unconditional, help: "The largest content that is stored; by default 8 MiB.", transform: ServeCommand.size
+  )
   var bodyLimit = 8 << 20
-  @Option(parsing: .unconditional, help: "How long the server may be silent: 60s.", transform: ServeCommand.timeLimit)
+  @Option(
+    parsing: .unconditional, help: "How long the server may be silent; by default 60s.",
+    transform: ServeCommand.timeLimit)
   var timeout = Duration.seconds(60)
   @Option(
-    parsing: .unconditional, help: "How long requests under way may take to finish at the end: 10s.",
+    parsing: .unconditional, help: "How long requests under way may take to finish at the end; by default 10s.",
     transform: ServeCommand.duration)
   var grace = Duration.seconds(10)
   @Option(help: .expect) var expect: [String] = []
