@@ -73,7 +73,7 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
   }
 
   func cancel() {
-    if case .asking(_, let task?) = exchangeStage(for: .over) { task.cancel() }
+    if case .asking(_, let task?) = end() { task.cancel() }
   }
 
   private func start() {
@@ -98,7 +98,7 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
       // What is demanded beyond the one value is never served.
       _ = receiver.subscriber.receive(value)
       // The subscriber may have cancelled while it received the value.
-      if case .delivering = exchangeStage(for: .over) { receiver.subscriber.receive(completion: .finished) }
+      if case .delivering = end() { receiver.subscriber.receive(completion: .finished) }
     case .failure(let error):
       receiver.subscriber.receive(completion: .failure(error))
     }
@@ -112,9 +112,9 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
     }
   }
 
-  private func exchangeStage(for next: Stage) -> Stage {
+  private func end() -> Stage {
     stage.withLock { stage in
-      defer { stage = next }
+      defer { stage = .over }
       return stage
     }
   }

@@ -19,7 +19,7 @@ struct EvictionOrder: Sendable {
 
   fileprivate var isBounded: Bool { capacity != nil || countLimit != nil }
 
-  init(capacity: Int? = nil, countLimit: Int? = nil) {
+  init(capacity: Int?, countLimit: Int?) {
     self.capacity = capacity
     self.countLimit = countLimit
   }

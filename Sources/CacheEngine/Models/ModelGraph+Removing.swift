@@ -4,7 +4,7 @@ import CacheCore
 extension ModelGraph {
   /// Takes out every model that a condition holds for.
   mutating func removeAll(
-    _ cause: ModelChanges.Change.Cause, now: CacheInstant, where condition: (Node) -> Bool = { _ in true }
+    _ cause: ModelChanges.Change.Cause, now: CacheInstant, where condition: (Node) -> Bool
   ) -> Commit {
     commit(now: now) { graph, commit in
       for slot in graph.nodes.indices where graph.nodes[slot].stored != nil && condition(graph.nodes[slot]) {

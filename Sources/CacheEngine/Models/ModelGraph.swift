@@ -63,7 +63,7 @@ struct ModelGraph: Sendable {
   /// What is to be written, if somebody writes.
   var archive: ArchiveLedger?
 
-  init(order: EvictionOrder = EvictionOrder()) { self.order = order }
+  init(order: EvictionOrder) { self.order = order }
 
   /// How many nodes there are, stored models or not.
   var nodeCount: Int { table.count }

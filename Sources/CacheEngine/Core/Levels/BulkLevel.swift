@@ -92,11 +92,7 @@ extension CacheLevel {
   /// Looks up many keys: with one question if this level can, else key by key, where the error of one may end everything.
   func answers(for keys: [Key], stopsAtFailure: Bool = false) async throws -> [BulkAnswer<Key, Value>] {
     if let bulk = asBulk { return try await bulk.lookup(keys) }
-    return try await answersKeyByKey(for: keys, stopsAtFailure: stopsAtFailure)
-  }
-
-  func answersKeyByKey(for keys: [Key], stopsAtFailure: Bool = false) async throws -> [BulkAnswer<Key, Value>] {
-    try await keys.bounded(by: Self.bulkWidth) { key in
+    return try await keys.bounded(by: Self.bulkWidth) { key in
       do { return BulkAnswer(key: key, result: .success(try await self.lookup(key))) } catch {
         if stopsAtFailure || error is CancellationError { throw error }
         return BulkAnswer(key: key, result: .failure(error))

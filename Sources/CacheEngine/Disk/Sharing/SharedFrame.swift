@@ -38,7 +38,7 @@ struct SharedFrame: Sendable {
   var body: Body
 
   /// Makes a frame of bytes, `tail` last.
-  init(kind: UInt8, flags: UInt8 = 0, number: UInt64, _ bytes: [UInt8] = [], tail: Data = Data()) throws {
+  init(kind: UInt8, flags: UInt8 = 0, number: UInt64, _ bytes: [UInt8], tail: Data = Data()) throws {
     (self.kind, self.flags, self.number) = (kind, flags, number)
     guard bytes.count + tail.count > Self.mostInline else {
       body = .bytes(tail.isEmpty ? bytes : bytes + tail)

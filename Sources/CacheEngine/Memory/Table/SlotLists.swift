@@ -18,7 +18,7 @@ package struct SlotLists: Sendable {
     static let inNone: UInt8 = 15
     private var bits: UInt8
 
-    init(list: UInt8, mark: UInt8) { bits = list << 4 | mark }
+    init(list: UInt8) { bits = list << 4 }
 
     var list: UInt8 {
       get { bits >> 4 }
@@ -67,8 +67,8 @@ package struct SlotLists: Sendable {
   package mutating func append(_ slot: Int32, hash: UInt32, to list: Int) {
     let position = Int(slot &+ heads)
     nodes.grow(to: position &+ 1, repeating: Node(newer: 0, older: 0))
-    notes.grow(to: Int(slot) &+ 1, repeating: Note(list: Note.inNone, mark: 0))
-    notes[Int(slot)] = Note(list: UInt8(truncatingIfNeeded: list), mark: 0)
+    notes.grow(to: Int(slot) &+ 1, repeating: Note(list: Note.inNone))
+    notes[Int(slot)] = Note(list: UInt8(truncatingIfNeeded: list))
     total &+= 1
     unsafe nodes.withUnsafeMutableBufferPointer { nodes in
       unsafe nodes[list].hash &+= 1
