@@ -17,18 +17,14 @@ final class ReplayShow {
   private static let frame = Duration.milliseconds(33)
 
   private let screen: any Screen
-  private let clock: any CacheClock
+  private let clock = SystemClock()
   private let theme: Theme
   private let mailbox = Mailbox<Letter>()
   private var state: ReplayState
   private var exitStatus: Int32?
 
-  init(
-    _ recording: Recording, speed: Double, screen: any Screen, theme: Theme = .standard,
-    clock: any CacheClock = SystemClock()
-  ) {
+  init(_ recording: Recording, speed: Double, screen: any Screen, theme: Theme = .standard) {
     self.screen = screen
-    self.clock = clock
     self.theme = theme
     state = ReplayState(Playback(recording, speed: speed), size: screen.size)
   }

@@ -27,7 +27,7 @@ enum Session {
   /// Plays commands and prints the answers.
   static func play(
     _ script: Script, on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
-    isStrict: Bool, expecting: [Expectation] = []
+    isStrict: Bool, expecting: [Expectation]
   ) async throws {
     let opened = try await open(configuration, file: file, isStrict: isStrict)
     let work = Task {
@@ -61,7 +61,7 @@ enum Session {
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
   static func replay(
     _ request: WorkloadRequest, drive: TraceDrive, on configuration: CacheConfiguration, file: String,
-    format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation] = []
+    format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation]
   ) async throws {
     let workload: Workload
     let trace = StandardStreams.name(of: request.file ?? request.name)
@@ -104,7 +104,7 @@ enum Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read, or a file not be written.
   static func curves(
-    of trace: String, as traceFormat: TraceFormat? = nil, on configuration: CacheConfiguration, level: String?,
+    of trace: String, as traceFormat: TraceFormat?, on configuration: CacheConfiguration, level: String?,
     svg: String?, json: String?,
     format: ScriptRunner.Format
   ) async throws {
@@ -298,7 +298,7 @@ enum Session {
   }
 
   static func open(
-    _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool = false,
+    _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool,
     observers: [any CacheObserver] = []
   ) async throws -> OpenedCache {
     let clock = AdjustableClock()

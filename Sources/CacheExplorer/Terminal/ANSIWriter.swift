@@ -10,7 +10,7 @@ struct ANSIWriter {
   /// Where the next glyph goes without being told.
   private var position: Point?
 
-  init(palette: Palette = Palette(depth: .many)) { self.palette = palette }
+  init(palette: Palette) { self.palette = palette }
 
   /// What changes the picture before into this one.
   mutating func frame(_ canvas: Canvas) -> String {

@@ -178,7 +178,7 @@ final class Curses {
   ///
   /// `room`: How many bytes that may be, roughly; `nil` for a whole picture. The row with the cursor comes first, whatever it
   /// takes; then rows follow as far as there is room, the next time from there on.
-  func draw(_ canvas: Canvas, terminal: Size, room: Int? = nil) -> (bytes: [UInt8], isWhole: Bool) {
+  func draw(_ canvas: Canvas, terminal: Size, room: Int?) -> (bytes: [UInt8], isWhole: Bool) {
     if terminal != size {
       // Not resizeterm, which would put a key into an input queue that nobody reads.
       resize_term(Int32(terminal.height), Int32(terminal.width))

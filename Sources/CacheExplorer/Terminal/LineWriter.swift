@@ -19,7 +19,7 @@ final class LineWriter: Sendable {
   private let queue = DispatchQueue(label: "lines")
   private let write: @Sendable (String) -> Void
 
-  init(_ write: @escaping @Sendable (String) -> Void = { StandardStreams.say($0) }) { self.write = write }
+  init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
   /// How many lines were dropped.
   var lost: Int { state.withLock { $0.lost } }

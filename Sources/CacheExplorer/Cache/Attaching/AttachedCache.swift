@@ -41,7 +41,7 @@ package struct AttachedCache: Sendable {
 
 extension ConfigurationSetting {
   /// A line of the Config screen that stands in no file.
-  package init(_ owner: String, _ field: String? = nil, _ value: String = "") {
+  package init(_ owner: String, _ field: String?, _ value: String) {
     self.init(depth: 0, owner: owner, field: field, value: value)
   }
 }

@@ -12,7 +12,7 @@ package struct Demo: Sendable {
   /// A moment a line: when, and what to look at, or `:` and a command.
   private let script: String
 
-  private init(name: String, caption: String, isServed: Bool = false, yaml: String, script: String = "") {
+  private init(name: String, caption: String, isServed: Bool = false, yaml: String, script: String) {
     self.name = name
     self.caption = caption
     self.isServed = isServed

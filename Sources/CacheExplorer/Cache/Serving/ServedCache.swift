@@ -31,7 +31,7 @@ package struct ServedCache: Sendable {
   ///   code `unreachable` if the address cannot be listened at. Nothing is left open then.
   package static func open(
     _ configuration: CacheConfiguration, file: String, origin: ServerOrigin, _ terms: Terms, clock: any CacheClock,
-    observers: [any CacheObserver] = [], report: @escaping @Sendable (HTTPCacheFailure) -> Void,
+    observers: [any CacheObserver], report: @escaping @Sendable (HTTPCacheFailure) -> Void,
     observe: @escaping @Sendable (ServedRequest, () -> ServedExchange) -> Void
   ) async throws -> ServedCache {
     let levels = try await ServedLevels.open(configuration, file: file, terms, clock: clock, observers: observers)

@@ -15,7 +15,7 @@ extension CommandLineState {
     if let path = self.path(in: word, after: head) { return [.listFiles(beginning: path)] }
     let candidates = self.candidates(for: word, after: head, in: picture)
     guard !candidates.isEmpty else { return [] }
-    use(Completion(head: head, candidates: candidates, index: 0))
+    use(Completion(head: head, candidates: candidates))
     return []
   }
 
@@ -23,7 +23,7 @@ extension CommandLineState {
   mutating func complete(_ path: String, among names: [String]) {
     guard let (head, word) = lastWord, self.path(in: word, after: head) == path, !names.isEmpty else { return }
     let whole = head + word.dropLast(path.count)
-    use(Completion(head: whole, candidates: names.filter(Self.isOneWord), index: 0))
+    use(Completion(head: whole, candidates: names.filter(Self.isOneWord)))
   }
 
   /// What the line would probably go on with: the newest line that begins like it, else the first completion.

@@ -36,7 +36,7 @@ package struct WorkloadRequest: Equatable, Sendable {
   }
 
   /// The requests of a file.
-  package static func trace(_ file: String, as format: TraceFormat? = nil, isTimed: Bool = false) -> WorkloadRequest {
+  package static func trace(_ file: String, as format: TraceFormat?, isTimed: Bool = false) -> WorkloadRequest {
     var request = WorkloadRequest(name: "trace", file: file)
     request.traceFormat = format
     request.isTimed = isTimed

@@ -63,12 +63,11 @@ package struct CommandLineState: Sendable {
     /// The line up to the word.
     package var head: String
     package var candidates: [String]
-    package var index: Int
+    package var index = 0
 
-    package init(head: String, candidates: [String], index: Int) {
+    package init(head: String, candidates: [String]) {
       self.head = head
       self.candidates = candidates
-      self.index = index
     }
   }
 

@@ -52,7 +52,7 @@ package struct SecondRing: Sendable {
   }
 
   /// The sum of whole seconds from `start` seconds ago (excluded the one under way).
-  package func sum(of seconds: Int64 = rateWindow, at now: CacheInstant, _ field: (Second) -> UInt32) -> Int {
+  package func sum(of seconds: Int64, at now: CacheInstant, _ field: (Second) -> UInt32) -> Int {
     let end = Self.number(of: now)
     return (1...max(1, seconds)).reduce(0) { $0 + Int(field(second(end &- $1))) }
   }

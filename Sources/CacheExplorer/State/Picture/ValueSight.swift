@@ -16,7 +16,7 @@ package struct ValueSight: Sendable, Equatable, Codable {
   package var level: String?
   package var content = Content.asked
 
-  package init(key: String, level: String? = nil, content: Content = Content.asked) {
+  package init(key: String, level: String?, content: Content = Content.asked) {
     self.key = key
     self.level = level
     self.content = content
