@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineHitRatio
 import CacheEngineTransformers
 import Foundation
+import TestSupport
 import Testing
 
 @Suite final class RequestTraceTests {

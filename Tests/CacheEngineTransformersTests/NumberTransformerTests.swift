@@ -2,6 +2,7 @@ import CacheEngineTesting
 import CacheEngine
 import CacheEngineTransformers
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct NumberTransformerTests {

@@ -1,1 +1,0 @@
-../CacheEngineTests/LongText.swift

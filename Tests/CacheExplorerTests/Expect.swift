@@ -1,1 +1,0 @@
-../CacheEngineTests/Expect.swift
