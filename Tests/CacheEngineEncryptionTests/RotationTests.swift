@@ -13,10 +13,10 @@ import Testing
   let folder = EncryptedFolder()
   let clock = ManualClock()
 
-  private func fill(_ level: Level, _ prefix: String = "", count: Int = 8) async throws {
+  private func fill(_ level: Level, count: Int = 8) async throws {
     for number in 0..<count {
       try await level.store(
-        value(number), forKey: "\(prefix)\(number)",
+        value(number), forKey: "\(number)",
         terms: StoreTerms(expiry: .after(.seconds(60 + number)), tags: ["t\(number % 2)"]))
     }
   }
@@ -24,15 +24,15 @@ import Testing
   /// The third of each four has a file of its own.
   private func value(_ number: Int) -> Data { marked("\(number)", number % 4 == 2 ? 70_000 : 100) }
 
-  private func expectAll(_ level: Level, count: Int = 8, _ comment: Comment? = nil) async throws {
-    for number in 0..<count {
+  private func expectAll(_ level: Level, _ comment: Comment? = nil) async throws {
+    for number in 0..<8 {
       let entry = try await level.lookup("\(number)").entry
       #expect(entry?.value == value(number), comment)
       #expect(
         entry?.deadline == CacheInstant(nanoseconds: 1_000_000_000_000).advanced(by: .seconds(60 + number)), comment)
       #expect(entry?.tags == ["t\(number % 2)"], comment)
     }
-    #expect(level.usage.count == count, comment)
+    #expect(level.usage.count == 8, comment)
   }
 
   /// The identifier of a key as it stands in what the key sealed.

@@ -7,10 +7,10 @@ import Testing
 @Suite struct HitRatioEstimatorTests {
   /// Runs a trace through a real level, and tells the estimator.
   private func estimator(
-    _ requests: [Int], capacity: Int, eviction: Eviction = .lru, rate: Double = 0.25
+    _ requests: [Int], capacity: Int, rate: Double = 0.25
   ) async throws -> HitRatioEstimator {
-    let level = MemoryCacheLevel<Int, Int>(countLimit: capacity, eviction: eviction)
-    var estimator = HitRatioEstimator(capacity: capacity, eviction: eviction, rate: rate)
+    let level = MemoryCacheLevel<Int, Int>(countLimit: capacity, eviction: .lru)
+    var estimator = HitRatioEstimator(capacity: capacity, eviction: .lru, rate: rate)
     for request in requests {
       let isHit = try await level.get(request) != nil
       if !isHit { try await level.set(request, forKey: request) }

@@ -16,10 +16,10 @@ import Darwin
 /// Nobody is waited for without an end, nothing is done over and over in vain, and no line is longer than is allowed.
 @Suite(.timeLimit(.minutes(10))) struct BoundsTests {
   /// A room that is served by nobody but the test, and the other end of the connection of somebody who was let in.
-  private func room(at path: String, patience: Duration = .seconds(5)) throws -> (InspectorLoop.Room, Descriptor) {
+  private func room(at path: String) throws -> (InspectorLoop.Room, Descriptor) {
     let loop = try InspectorLoop(
       InspectedCache(Stack().cache), listener: UnixSocket.listen(at: path),
-      terms: InspectorLoop.Terms(name: "app", allowsWrites: false, versions: .current, patience: patience))
+      terms: InspectorLoop.Terms(name: "app", allowsWrites: false, versions: .current, patience: .seconds(5)))
     var room = InspectorLoop.Room(loop: loop)
     let (inside, outside) = try UnixSocket.pair()
     var arrivals: [UnixSocket.Arrival] = [.nobody, .somebody(inside)]

@@ -22,7 +22,7 @@ struct RedisClusterTests {
     let cache: CoherentLevel<Memory, Shared>
 
     init(
-      _ cluster: TestCluster, _ namespace: String, at server: Int = 0,
+      _ cluster: TestCluster, _ namespace: String, at server: Int,
       _ change: (inout RedisSettings) -> Void = { _ in }
     ) async throws {
       store = cluster.store(server, change)

@@ -40,13 +40,11 @@ struct RedisPromisesTests {
     let shared: Shared
     let cache: CoherentLevel<Memory, Shared>
 
-    init(
-      _ redis: TestRedis, whileDeaf: Coherence<String>.WhileDeaf = .serve(for: .seconds(5)),
-      _ change: (inout RedisSettings) -> Void = { _ in }
-    ) async throws {
+    init(_ redis: TestRedis, _ change: (inout RedisSettings) -> Void = { _ in }) async throws {
       store = redis.store(change)
       shared = try Shared(store, namespace: "test", valueCoding: .json)
-      cache = Memory().compose(shared, coherence: Coherence(store, of: shared, whileDeaf: whileDeaf), observer: nil)
+      let coherence = Coherence(store, of: shared, whileDeaf: .serve(for: .seconds(5)))
+      cache = Memory().compose(shared, coherence: coherence, observer: nil)
       try await hears()
     }
 

@@ -14,15 +14,17 @@ final class TestCluster: Sendable {
   private let ids: [String]
   private let certificates: TestCertificates?
 
+  private static let primaries = 3
+
   /// Starts primaries, and a replica for the first of them if that is wanted, and waits until they know each other.
   ///
   /// Without a replica nobody is taken for dead who is only late, as on a machine that is busy. With one, any server may say for a
   /// moment that the cluster is down. With certificates all of it speaks TLS, and is called `localhost`.
-  init(primaries: Int = 3, replicas: Int = 0, certificates: TestCertificates? = nil) async throws {
+  init(replicas: Int = 0, certificates: TestCertificates? = nil) async throws {
     let secrets = try certificates?.sign("DNS:localhost")
     let patience = replicas == 0 ? "60000" : "2000"
     var (servers, ports, connections, ids) = ([TestRedis](), [Int](), [RawConnection](), [String]())
-    for number in 0..<primaries + replicas {
+    for number in 0..<Self.primaries + replicas {
       let port = try TestRedis.freePort()
       var options = ["--port", "\(port)"]
       if let certificates, let secrets {
@@ -38,10 +40,10 @@ final class TestCluster: Sendable {
           "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
         ])
       let raw = try await RawConnection(server.socket)
-      if number < primaries {
+      if number < Self.primaries {
         _ = try await raw.ask(["CLUSTER", "SET-CONFIG-EPOCH", "\(number + 1)"])
-        let first = RedisSlot.count * number / primaries
-        let last = RedisSlot.count * (number + 1) / primaries - 1
+        let first = RedisSlot.count * number / Self.primaries
+        let last = RedisSlot.count * (number + 1) / Self.primaries - 1
         _ = try await raw.ask(["CLUSTER", "ADDSLOTSRANGE", "\(first)", "\(last)"])
       }
       servers.append(server)
@@ -56,7 +58,7 @@ final class TestCluster: Sendable {
         return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:\(ids.count)")
       }
     }
-    for raw in connections.dropFirst(primaries) {
+    for raw in connections.dropFirst(Self.primaries) {
       try await turns { try await raw.ask(["CLUSTER", "REPLICATE", ids[0]]) == .text("OK") }
       try await turns { try await raw.ask(["INFO", "replication"]).string?.contains("master_link_status:up") == true }
     }
@@ -90,8 +92,8 @@ final class TestCluster: Sendable {
   }
 
   /// A namespace that the primary of that number has.
-  func namespace(of primary: Int, primaries: Int = 3) throws -> String {
-    let slots = RedisSlot.count * primary / primaries..<RedisSlot.count * (primary + 1) / primaries
+  func namespace(of primary: Int) throws -> String {
+    let slots = RedisSlot.count * primary / Self.primaries..<RedisSlot.count * (primary + 1) / Self.primaries
     for number in 0..<10_000 where slots.contains(Self.slot(of: "n\(number)")) { return "n\(number)" }
     throw CacheError(.simulated, "no namespace")
   }

@@ -17,11 +17,10 @@ import Testing
   }
 
   func level(
-    _ client: SimulatedSharedClient, expiry: Expiry = .never, keepsExpired: Duration = .zero,
-    encryption: SharedEncryption? = nil
+    _ client: SimulatedSharedClient, keepsExpired: Duration = .zero, encryption: SharedEncryption? = nil
   ) throws -> Level {
     try Level(
-      client, namespace: "test", expiry: expiry, keepsExpired: keepsExpired, encryption: encryption, valueCoding: .data,
+      client, namespace: "test", keepsExpired: keepsExpired, encryption: encryption, valueCoding: .data,
       clock: clock)
   }
 

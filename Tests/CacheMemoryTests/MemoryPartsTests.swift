@@ -10,13 +10,13 @@ import Testing
   let clock = ManualClock()
 
   private func level<Value>(
-    parts: Int = 4, dividedAt: Int = 8, capacity: Int = .max, countLimit: Int? = nil, eviction: Eviction = .adaptive,
+    dividedAt: Int = 8, capacity: Int = .max, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,
     removalListener: (@Sendable (Removal<Int>) -> Void)? = nil, cost: (@Sendable (Int, Value) -> Int)? = nil
   ) -> MemoryCacheLevel<Int, Value> {
     MemoryCacheLevel(
       "memory", capacity, countLimit, eviction, .never, keepsExpired, timeToIdle, clock, removalListener, cost,
-      division: LevelDivision(parts: parts, mostUndivided: dividedAt))
+      division: LevelDivision(parts: 4, mostUndivided: dividedAt))
   }
 
   private func texts(_ entries: [EntrySummary<Int>]) -> Set<String> { Set(entries.map { "\($0)" }) }

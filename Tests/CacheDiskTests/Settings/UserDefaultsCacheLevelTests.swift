@@ -21,10 +21,6 @@ import Testing
     try UserDefaultsCacheLevel(domain: domain, directory: folder.path, expiry: expiry, clock: clock)
   }
 
-  private func bytes(_ domain: String = "themes") throws -> UserDefaultsCacheLevel<String, Data> {
-    try UserDefaultsCacheLevel(domain: domain, directory: folder.path, clock: clock)
-  }
-
   @Test("C145 miss, set, get and overwrite behave as in memory")
   func basics() async throws {
     let level = try open()
@@ -125,7 +121,9 @@ import Testing
 
   @Test("C149 a value of another type fails with invalid cached data and is left alone")
   func otherType() async throws {
-    let (themes, data) = (try open(), try bytes())
+    let (themes, data) = (
+      try open(), try UserDefaultsCacheLevel<String, Data>(domain: "themes", directory: folder.path, clock: clock)
+    )
     try await data.set(Data("raw".utf8), forKey: "a")
     let error = await #expect(throws: CacheError.self) { try await themes.get("a") }
     #expect(error?.code == .invalidCachedData)

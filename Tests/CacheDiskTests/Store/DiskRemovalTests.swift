@@ -13,12 +13,10 @@ import Testing
   let folder = DiskFolder()
   let clock = ManualClock()
 
-  private func open(
-    _ durability: Durability = .buffered, in folder: DiskFolder? = nil, calls: FileCalls = FileCalls()
-  ) throws -> Level {
+  private func open(in folder: DiskFolder? = nil, calls: FileCalls = FileCalls()) throws -> Level {
     try Level(
       directory: (folder ?? self.folder).path, capacity: 1 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
-      durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
+      durability: .buffered, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
       removalListener: nil, calls: calls)
   }
 

@@ -158,7 +158,7 @@ struct ConformanceRowTests {
   private let clock = ManualClock()
 
   private func cache(
-    _ kind: HTTPCachePolicy.Kind = .shared, _ origin: ScriptedOrigin
+    _ kind: HTTPCachePolicy.Kind, _ origin: ScriptedOrigin
   ) -> HTTPCache<MemoryCacheLevel<String, StoredVariants>> {
     HTTPCache(
       storing: MemoryCacheLevel<String, StoredVariants>(clock: clock), policy: HTTPCachePolicy(kind), origin: origin,

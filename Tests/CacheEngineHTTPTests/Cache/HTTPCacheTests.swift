@@ -27,12 +27,9 @@ struct HTTPCacheTests {
     func note(_ failure: HTTPCacheFailure) { noted.withLock { $0.append(failure.step.rawValue) } }
   }
 
-  func cache(
-    _ origin: ScriptedOrigin, _ kind: HTTPCachePolicy.Kind = .shared, bodyLimit: Int = 1000
-  ) -> HTTPCache<Memory> {
+  func cache(_ origin: ScriptedOrigin) -> HTTPCache<Memory> {
     HTTPCache(
-      storing: Memory(clock: clock), policy: HTTPCachePolicy(kind), origin: origin, bodyLimit: bodyLimit,
-      clock: clock,
+      storing: Memory(clock: clock), policy: HTTPCachePolicy(.shared), origin: origin, bodyLimit: 1000, clock: clock,
       report: failures.note)
   }
 

@@ -24,7 +24,7 @@ struct HTTPRenewalTests {
     return MemoryCacheLevel<URL, Data>(keepsExpired: .seconds(100), clock: clock).compose(cache.fetcher(), clock: clock)
   }
 
-  private func origin(_ control: [String] = ["Cache-Control: max-age=10"]) -> ScriptedOrigin {
+  private func origin(_ control: [String]) -> ScriptedOrigin {
     ScriptedOrigin { request, count in
       if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"x\""], "old") }
       return request.headerFields[.ifNoneMatch] == "\"x\"" ? HTTPAnswer(304, control) : HTTPAnswer(200, [], "new")

@@ -33,7 +33,7 @@ final class ScriptedOrigin: HTTPOrigin {
 }
 
 extension HTTPAnswer {
-  init(_ status: Int = 200, _ fields: [String] = [], _ body: String = "") {
+  init(_ status: Int, _ fields: [String] = [], _ body: String = "") {
     self.init(
       head: HTTPResponse(status: .init(code: status), headerFields: HTTPFields(lines: fields)),
       body: HTTPBody(.init(body.utf8)))

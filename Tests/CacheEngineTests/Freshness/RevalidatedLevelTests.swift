@@ -31,9 +31,7 @@ import Testing
     }
   }
 
-  private func down(_ message: String = "down") -> Result<Int?, CacheError> {
-    .failure(CacheError(.simulated, message))
-  }
+  private let down = Result<Int?, CacheError>.failure(CacheError(.simulated, "down"))
 
   @Test("a stale value is delivered at once while it is read anew, once for all its readers")
   func whileRevalidate() async throws {
@@ -72,7 +70,7 @@ import Testing
     let cache = memory().staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
     _ = try await cache.get("a")
     clock.advance(by: .seconds(10))
-    source.answers(down())
+    source.answers(down)
     #expect(try await cache.get("a") == 1)
     await observer.event {
       if case .operated(.refreshEnded(_, let error)) = $0.kind { error?.contains("down") == true } else { false }
@@ -113,7 +111,7 @@ import Testing
     clock.advance(by: .seconds(10))
     source.answers(.success(nil))
     #expect(try await cache.get("a") == nil)
-    source.answers(down())
+    source.answers(down)
     await #expect(throws: CacheError.self) { try await cache.get("a") }
     #expect(memory.usage.count == 0)
   }
@@ -201,7 +199,7 @@ import Testing
     let cache = memory().staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
     _ = try await cache.get("a")
     clock.advance(by: .seconds(10))
-    source.answers(down())
+    source.answers(down)
     let entry = try await cache.lookup("a").entry
     #expect(entry?.value == 1)
     #expect(entry?.isStale == true)
@@ -218,7 +216,7 @@ import Testing
     clock.advance(by: .seconds(10))
     source.answers(.success(nil))
     #expect(try await cache.get("a") == nil)
-    source.answers(down())
+    source.answers(down)
     await #expect(throws: CacheError.self) { try await cache.get("b") }
     let gate = Gate()
     source.answers(.success(2), gate: gate)
@@ -250,7 +248,7 @@ import Testing
       .staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
     _ = try await cache.get("a")
     clock.advance(by: .seconds(10))
-    source.answers(down())
+    source.answers(down)
     await #expect(throws: CacheError.self) { try await cache.get("a") }
   }
 

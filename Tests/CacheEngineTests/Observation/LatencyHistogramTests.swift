@@ -5,9 +5,9 @@ import Testing
 
 /// What a histogram tells of durations whose exact figures are known.
 struct LatencyHistogramTests {
-  private func durations(_ seed: UInt64, count: Int = 3_000) -> [Duration] {
+  private func durations(_ seed: UInt64) -> [Duration] {
     var generator = SeededGenerator(seed: seed)
-    return (0..<count).map { _ in
+    return (0..<3_000).map { _ in
       // As many of every size, from nanoseconds to a quarter of an hour.
       let most = Int64(1) << Int64.random(in: 0...39, using: &generator)
       return .nanoseconds(Int64.random(in: 0...most, using: &generator))

@@ -80,9 +80,9 @@ import Musl
     }
   }
 
-  private func attach(to app: App, _ options: [String] = []) async throws -> PseudoTerminal {
+  private func attach(to app: App) async throws -> PseudoTerminal {
     let terminal = try PseudoTerminal(
-      Program.path, arguments: ["attach", app.socket] + options, width: 120, height: 40, environment: Self.environment)
+      Program.path, arguments: ["attach", app.socket], width: 120, height: 40, environment: Self.environment)
     let number = app.number
     try await terminal.wait(for: "the first picture") {
       $0.screen.rows[0].contains("● attached \(number) thumbnails") && $0.screen.contains("┌ 1 MEMORY ")

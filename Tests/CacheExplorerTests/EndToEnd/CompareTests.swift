@@ -120,10 +120,10 @@ import Testing
 
 /// `cache-explorer compare` as a process.
 @Suite(.timeLimit(.minutes(10))) struct CompareTests {
-  private static func yaml(_ policy: String, capacity: Int) -> String {
+  private static func yaml(capacity: Int) -> String {
     """
     levels:
-      - memory: { count: \(capacity), policy: \(policy) }
+      - memory: { count: \(capacity), policy: lru }
       - disk: { directory: ./disk, capacity: 1 MiB }
       - pooled: { origin: { latency: 0s, size: 100 B, seed: 7 } }
     """
@@ -134,8 +134,8 @@ import Testing
   @Test("the same requests through two caches: the larger one has the hits, and the spread is told")
   func compares() async throws {
     let folder = try TemporaryFolder()
-    let small = try folder.write(Self.yaml("lru", capacity: 50), to: "a.yaml")
-    let large = try folder.write(Self.yaml("lru", capacity: 70), to: "b.yaml")
+    let small = try folder.write(Self.yaml(capacity: 50), to: "a.yaml")
+    let large = try folder.write(Self.yaml(capacity: 70), to: "b.yaml")
     let arguments = ["compare", small, large, "--trace", "-", "--runs", "3"]
     let run = try await Program.run(arguments + ["--format", "json"], input: Self.loop)
     #expect(run.status == 0, "\(run.errors)")

@@ -419,17 +419,15 @@ import Musl
 
   // MARK: Terminals that cannot do it
 
-  private func start(
-    _ arguments: [String], term: String?, environment: [String: String] = InteractiveTests.environment
-  ) throws -> PseudoTerminal {
+  private func start(_ arguments: [String], term: String?) throws -> PseudoTerminal {
     if let term {
       return try PseudoTerminal(
         Program.path, arguments: arguments, width: 120, height: 40,
-        environment: environment.merging(["TERM": term]) { $1 })
+        environment: Self.environment.merging(["TERM": term]) { $1 })
     }
     return try PseudoTerminal(
       "/usr/bin/env", arguments: ["-u", "TERM", Program.path] + arguments, width: 120, height: 40,
-      environment: environment)
+      environment: Self.environment)
   }
 
   @Test(

@@ -7,14 +7,13 @@ import Testing
 
 /// The explorer without a screen, as a process.
 @Suite(.timeLimit(.minutes(10))) struct PlainTests {
-  private func stack(in folder: borrowing TemporaryFolder, _ more: String = "") throws -> String {
+  private func stack(in folder: borrowing TemporaryFolder) throws -> String {
     try folder.write(
       """
       name: plain
       levels:
         - memory: { capacity: 1 MiB }
         - pooled: { origin: { latency: 0s, size: 40 B, seed: 7 } }
-      \(more)
       """, to: "c.yaml")
   }
 

@@ -26,18 +26,17 @@ import Musl
   }
 
   private func open(
-    _ arguments: [String], in folder: borrowing TemporaryFolder, width: Int = 120, height: Int = 40
+    _ arguments: [String], in folder: borrowing TemporaryFolder, height: Int = 40
   ) throws -> PseudoTerminal {
     try PseudoTerminal(
-      Program.path, arguments: arguments, width: width, height: height,
+      Program.path, arguments: arguments, width: 120, height: height,
       environment: Self.environment.merging(["HOME": folder.url.path()]) { $1 })
   }
 
   /// Records a session in which a key was read, and tells what was on its last whole screen.
-  private func record(in folder: borrowing TemporaryFolder, more: [String] = []) async throws -> (String, [String]) {
+  private func record(in folder: borrowing TemporaryFolder) async throws -> (String, [String]) {
     let path = folder.url.appending(path: "s.rec").path()
-    let terminal = try open(
-      ["open", try configuration(in: folder), "--record", path] + more, in: folder)
+    let terminal = try open(["open", try configuration(in: folder), "--record", path], in: folder)
     try await terminal.wait(for: "the picture") { $0.screen.rows[0].contains("● REC ") }
     terminal.send(":get user:1\r")
     try await terminal.wait(forText: "from ORIGIN")

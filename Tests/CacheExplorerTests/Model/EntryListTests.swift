@@ -12,7 +12,7 @@ struct EntryListTests {
     LevelRow(name: "memory", kind: "memory"), LevelRow(name: "disk", kind: "disk"),
   ]
 
-  private func picture(_ keys: Int, capacity: Int = EntryTable.capacity) -> Picture {
+  private func picture(_ keys: Int) -> Picture {
     var picture = Picture(levels: Self.levels, now: Scene.start)
     for number in 0..<keys {
       picture.entries.stored(

@@ -19,7 +19,7 @@ import Testing
           origin: { latency: 1ms, failures: 10%, size: 64 B, seed: 3 }
     """
 
-  private func explorer(_ screen: RecordingScreen, isMasked: Bool = false) async throws -> Explorer {
+  private func explorer(_ screen: RecordingScreen) async throws -> Explorer {
     let configuration = try ConfigurationReader.read(Self.yaml, file: "c.yaml", folder: NSTemporaryDirectory())
     let buffer = EventBuffer()
     let clock = AdjustableClock()
@@ -28,8 +28,7 @@ import Testing
     }
     let live = try await build(configuration, "c.yaml")
     let opened = OpenedCache(configuration: configuration, file: "c.yaml", isFile: false, live: live, build: build)
-    var model = Model(configuration, title: "recorded", file: "c.yaml", now: clock.now)
-    model.isMasked = isMasked
+    let model = Model(configuration, title: "recorded", file: "c.yaml", now: clock.now)
     return Explorer(screen: screen, opened: opened, buffer: buffer, model: model)
   }
 

@@ -14,15 +14,11 @@ struct RecordedSession {
   private(set) var shown: [Canvas] = []
   var model: Model
   let recorder: Recorder
-  let clock: ManualClock
+  let clock = ManualClock()
 
-  init(
-    in folder: borrowing TemporaryFolder, model: Model, limit: Int = RecordingFormat.usualLimit,
-    clock: ManualClock = ManualClock()
-  ) throws {
+  init(in folder: borrowing TemporaryFolder, model: Model, limit: Int = RecordingFormat.usualLimit) throws {
     path = folder.url.appending(path: "session.rec").path()
     self.model = model
-    self.clock = clock
     recorder = try Recorder(path: path, model: model, isWhole: true, limit: limit, clock: clock)
     show()
   }

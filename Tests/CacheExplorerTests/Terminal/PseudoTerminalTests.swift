@@ -4,9 +4,9 @@ import Testing
 /// Small shell programs on a terminal: what the tests of the real program rely on.
 @Suite("Pseudo-terminal of the tests", .timeLimit(.minutes(10)))
 struct PseudoTerminalTests {
-  private func shell(_ script: String, width: Int = 40, height: Int = 5) throws -> PseudoTerminal {
+  private func shell(_ script: String) throws -> PseudoTerminal {
     try PseudoTerminal(
-      "/bin/sh", arguments: ["-c", script], width: width, height: height, environment: ["PATH": "/usr/bin:/bin"])
+      "/bin/sh", arguments: ["-c", script], width: 40, height: 5, environment: ["PATH": "/usr/bin:/bin"])
   }
 
   @Test("it shows what a program prints and says how it exited")

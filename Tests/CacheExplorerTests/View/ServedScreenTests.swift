@@ -11,11 +11,11 @@ struct ServedScreenTests {
 
   private func exchange(
     _ path: String, _ outcome: ServedExchange.Outcome, reason: String? = nil, detail: String? = nil, status: Int = 200,
-    left: Int? = nil, bytes: Int = 2_048, method: String = "GET"
+    left: Int? = nil, method: String = "GET"
   ) -> ServedExchange {
     var exchange = ServedExchange(
       number: 0, time: Scene.wall, method: method, path: path, key: "http://a\(path)", status: status, outcome: outcome,
-      bytes: bytes, duration: .milliseconds(3))
+      bytes: 2_048, duration: .milliseconds(3))
     exchange.reason = reason
     exchange.detail = detail
     exchange.isStored = outcome == .validated

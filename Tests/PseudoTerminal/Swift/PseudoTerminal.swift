@@ -159,13 +159,13 @@ package final class PseudoTerminal: Sendable {
   }
 
   /// Waits until the program is stopped.
-  package func waitUntilStopped(within limit: Duration = .seconds(30)) async throws {
-    try await wait(for: "the program to stop", within: limit) { $0.isStopped }
+  package func waitUntilStopped() async throws {
+    try await wait(for: "the program to stop") { $0.isStopped }
   }
 
   /// Waits until the program has ended and everything that it wrote is on the screen.
-  package func ending(within limit: Duration = .seconds(30)) async throws -> Ending? {
-    try await wait(for: "the end", within: limit) { $0.ending != nil }.ending
+  package func ending() async throws -> Ending? {
+    try await wait(for: "the end") { $0.ending != nil }.ending
   }
 
   /// Types text, as it is.
