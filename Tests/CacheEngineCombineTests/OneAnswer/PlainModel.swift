@@ -439,13 +439,11 @@ final class PlainComposition: PlainPair {
     let above = Result { () throws(Fault) in try first.read(key, stale: stale) }
     if case .success(.hit(let found)) = above {
       if found.isStale, stale { return .hit(newer(than: found, key) ?? found) }
-      if !stale, let ahead = policy.ahead, let deadline = found.deadline, deadline - world.now <= ahead {
-        refresh(key)
-      }
+      if !stale, isDue(found) { refresh(key) }
       return .hit(found)
     }
     if !stale, let old = staleFound(key, within: policy.whileRevalidate) {
-      refresh(key)
+      if old.isStale { refresh(key) }
       return .hit(old)
     }
     let answer: Answer
@@ -487,9 +485,15 @@ final class PlainComposition: PlainPair {
     if let found = try? first.read(key, stale: true).found, isRefresh || found.isStale { try? first.remove(key) }
   }
 
+  private func isDue(_ found: Found) -> Bool {
+    guard let ahead = policy.ahead, let deadline = found.deadline else { return false }
+    return deadline - world.now <= ahead
+  }
+
   private func refresh(_ key: String) {
     if let pause = pauses[key], pause > world.now { return }
     world.refreshes.append { [self] in
+      if let kept = try? first.read(key, stale: true).found, !kept.isStale, !isDue(kept) { return }
       let answer = try? below(key)
       if let answer { drop(key, after: answer, isRefresh: true) }
       if answer?.found == nil { pauses[key] = world.now + 1 }

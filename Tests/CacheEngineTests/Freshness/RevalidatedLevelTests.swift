@@ -130,6 +130,47 @@ import Testing
     #expect(try await cache.lookupIncludingExpired("a").entry == nil)
   }
 
+  @Test(
+    "a value that is set while a read finds a stale one is not replaced by what the source has",
+    arguments: ["miss", "stale value"])
+  func setBeforeRefresh(found: String) async throws {
+    let memory = memory()
+    let write = Mutex<(@Sendable () async throws -> Void)?>(nil)
+    let above = HookedReads(base: memory) { if $0 == found { try await write.withLock { $0.take() }?() } }
+    let cache = above.staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    write.withLock { $0 = { try await cache.set(100, forKey: "a") } }
+    #expect(try await cache.get("a") == (found == "miss" ? 100 : 1))
+    try await turns { cache.refreshCount == 0 }
+    #expect(memory.peek("a") == 100)
+    #expect(source.asked == 1)
+  }
+
+  /// A level that does something when it has missed, or found a stale value.
+  private struct HookedReads<Base: CacheLevel>: LevelDecorator {
+    let base: Base
+    let then: @Sendable (_ found: String) async throws -> Void
+
+    func get(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
+    func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+      let answer = try await base.lookup(key)
+      if answer.entry == nil { try await then("miss") }
+      return answer
+    }
+    func lookupIncludingExpired(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+      let answer = try await base.lookupIncludingExpired(key)
+      if answer.entry?.isStale == true { try await then("stale value") }
+      return answer
+    }
+    func set(_ value: Base.Value, forKey key: Base.Key) async throws {
+      try await store(value, forKey: key, terms: StoreTerms())
+    }
+    func store(_ value: Base.Value, forKey key: Base.Key, terms: StoreTerms) async throws {
+      try await base.store(value, forKey: key, terms: terms)
+    }
+  }
+
   @Test("a value that is set while the source says that there is none stays")
   func setWhileGone() async throws {
     let memory = memory()

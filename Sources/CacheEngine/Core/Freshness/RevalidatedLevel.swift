@@ -114,13 +114,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       above = .failure(error)
     }
     if case .success(.hit(let entry)) = above {
-      if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
+      if isDue(entry) { refresh(key) }
       return .hit(entry)
     }
     if policy.ifSlow != nil, case .success = above, let answer = try await readInTime(key) { return answer }
     return try await base.readBelow(key, above: above, since: epoch, renewing: offered) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
-      if entry != nil { refresh(key) }
+      if entry?.isStale == true { refresh(key) }
       tell(entry, key)
       return entry
     } onFailure: { error in
@@ -197,6 +197,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return entry
   }
 
+  /// Whether an entry is close to its deadline.
+  @inlinable
+  func isDue(_ entry: Entry<Value>) -> Bool {
+    guard let ahead = policy.ahead, let deadline = entry.deadline else { return false }
+    return now.duration(to: deadline) <= ahead
+  }
+
   @usableFromInline
   func tell(_ entry: Entry<Value>?, _ key: Key) {
     guard let entry, entry.isStale else { return }
@@ -228,7 +235,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     do {
       answer = .success(
         try await Waiting.workForNobody {
-          try await base.askBelow(key, ticket, since: epoch, dropping: .anything)
+          // What was set after the read that asked for this, and before this was noted, is not to be replaced.
+          let kept = try? await base.upper.lookupIncludingExpired(key).entry
+          if let kept, !kept.isStale, !isDue(kept) { return .hit(kept) }
+          return try await base.askBelow(key, ticket, since: epoch, dropping: .anything)
         })
     } catch {
       answer = .failure(error)
