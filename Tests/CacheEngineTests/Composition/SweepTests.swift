@@ -48,6 +48,19 @@ import Testing
     #expect(try await cache.get("a") == nil)
   }
 
+  @Test("What a write has replaced below is not served from above after a removal by tag of its new value")
+  func replacedBelow() async throws {
+    let cache = memory.compose(SlowToReturn(base: disk, gate: gate))
+    try await memory.set(1, forKey: "a")
+    let writer = Task { try await cache.set(2, forKey: "a", tags: ["red"]) }
+    await gate.arrivals(1)
+    #expect(try await cache.removeAll(tagged: "red") == 1)
+    #expect(try await cache.get("a") == nil)
+    gate.open()
+    try await writer.value
+    #expect(try await cache.get("a") == nil)
+  }
+
   @Test(
     "What was loaded before a removal stays in neither level, though the lower one takes it afterwards",
     arguments: ["clear", "tagged", "keys"])
@@ -366,6 +379,8 @@ private struct SlowToReturn<Base: CacheLevel>: LevelDecorator {
     try await gate.pass()
   }
 }
+
+extension SlowToReturn: TaggedLevel, SelectiveRemoval where Base: TaggedLevel & SelectiveRemoval {}
 
 /// A source from which nothing can be removed.
 private struct Unremarkable<Base: CacheLevel>: Fetcher {

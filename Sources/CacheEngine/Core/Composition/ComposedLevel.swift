@@ -30,7 +30,7 @@
 /// before or after it: in doubt the upper level does not take its value, or forgets it, and the lower level
 /// decides. A value without tags that was on its way up while entries were removed by tag is returned and not copied, since
 /// not every level reports the tags of its entries. An upper level that does not store at once may serve a value that was being stored
-/// in it when the removal began, until that store has ended; then it forgets the value.
+/// in it when the removal began, or that was to be replaced, until that store has ended; then it forgets the value.
 public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// The type of the keys.
@@ -299,7 +299,10 @@ extension ComposedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLeve
     try await removeFromBoth(.tagged(tag)) {
       try await lower.removeAll(tagged: tag)
     } upper: {
-      try await upper.removeAll(tagged: tag)
+      let count = try await upper.removeAll(tagged: tag)
+      // Of a write whose value is gone below, the upper level still has what that was to take the place of.
+      if upper.storesAtOnce { for key in gate.keysBeingWritten { try await upper.remove(key) } }
+      return count
     }
   }
 }

@@ -59,6 +59,9 @@ extension WriteGate {
     state.withLock { $0.table.sweeps.since(began.moment) }.contains { $0.meets(key, tags: tags) }
   }
 
+  /// The keys of which a write is under way, which may have got past the lower level only.
+  var keysBeingWritten: [Key] { state.withLock { $0.table.keysBeingWritten } }
+
   @inlinable
   func enter(_ began: GatePhase) -> Bool {
     guard !began.isSweeping else { return false }

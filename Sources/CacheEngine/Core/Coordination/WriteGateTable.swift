@@ -105,6 +105,9 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   // MARK: Writes
 
+  /// The keys of which a write is under way.
+  var keysBeingWritten: [Key] { lines.keys { $0.occupant == .write } }
+
   /// Whether the write may begin at once.
   @inlinable
   mutating func beginWrite(_ key: Key, by task: TaskIdentity) -> (isGranted: Bool, place: Place?) {

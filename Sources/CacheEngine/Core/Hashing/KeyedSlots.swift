@@ -27,6 +27,11 @@ struct KeyedSlots<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
 
   @usableFromInline var payloads: [Payload] { table.slots.compactMap { $0?.payload } }
 
+  /// The keys whose payload meets a condition.
+  func keys(where isMeant: (Payload) -> Bool) -> [Key] {
+    table.slots.compactMap { slot in slot.flatMap { isMeant($0.payload) ? $0.key : nil } }
+  }
+
   @inlinable
   func place(of key: Key) -> Place? {
     let hash = hashing(key)
