@@ -76,8 +76,19 @@ struct LinearizabilityChecker {
       guard case .read(let value) = operation.outcome else { return nil }
       return values[key, default: [nil]].contains(value) ? values : nil
     case .set(let key, let value): write(value, to: key)
+    case .update(let key, let value):
+      if case .updated(let seen) = operation.outcome, !values[key, default: [nil]].contains(seen) { return nil }
+      write(value, to: key)
+    case .replace(let key, let value), .add(let key, let value):
+      let isStored = operation.outcome != .stored(false)
+      let isMeant = operation.call == .replace(key, value) ? isStored : !isStored
+      if operation.outcome != .failed, !values[key, default: [nil]].contains(where: { ($0 != nil) == isMeant }) {
+        return nil
+      }
+      if isStored { write(value, to: key) }
     case .remove(let key): write(nil, to: key)
     case .clear: for key in values.keys { write(nil, to: key) }
+    case .removeKeys(let parity): for key in values.keys where key % 2 == parity { write(nil, to: key) }
     case .removeTagged(let tag):
       for (key, held) in values {
         let left = Set(held.map { value in value.map { $0 % 2 } == tag ? nil : value })

@@ -54,6 +54,24 @@ import Testing
     #expect(!isLinearizable([(.get(0), 0, 1, .read(1)), (.set(0, 1), 2, nil, .failed)]))
   }
 
+  @Test("what an update was given, and whether there was something to replace, must have been so")
+  func updates() {
+    let set: (History.Call, Int, Int?, History.Outcome) = (.set(0, 1), 1, 2, .written)
+    let clear: (History.Call, Int, Int?, History.Outcome) = (.clear, 4, 5, .written)
+    for (write, outcome) in [
+      (History.Call.update(0, 2), History.Outcome.updated(1)), (.replace(0, 2), .stored(true)),
+    ] {
+      #expect(isLinearizable([set, (write, 3, 6, outcome), (.get(0), 7, 8, .read(2))]))
+      #expect(isLinearizable([set, (write, 3, 6, outcome), clear, (.get(0), 7, 8, .read(nil))]))
+      #expect(!isLinearizable([set, (write, 3, 6, outcome), clear, (.get(0), 7, 8, .read(2))]))
+    }
+    #expect(isLinearizable([set, (.update(0, 2), 3, 6, .updated(nil)), clear, (.get(0), 7, 8, .read(2))]))
+    #expect(!isLinearizable([set, (.replace(0, 2), 3, 6, .stored(false))]))
+    #expect(isLinearizable([set, (.add(0, 2), 3, 6, .stored(false)), (.get(0), 7, 8, .read(1))]))
+    #expect(!isLinearizable([set, (.add(0, 2), 3, 6, .stored(true))]))
+    #expect(isLinearizable([set, (.add(0, 2), 3, 6, .stored(true)), clear, (.get(0), 7, 8, .read(2))]))
+  }
+
   @Test("a clear is one moment for all keys in the whole check, and a moment for each key in the other")
   func clears() {
     let torn = history([
@@ -112,7 +130,10 @@ import Testing
       var after = values
       switch next.call {
       case .get(let key): if next.outcome != .read(values[key]) { return false }
-      case .set(let key, let value): after[key] = value
+      case .set(let key, let value), .update(let key, let value), .replace(let key, let value),
+        .add(let key, let value):
+        after[key] = value
+      case .removeKeys(let parity): after = values.filter { $0.key % 2 != parity }
       case .remove(let key): after[key] = nil
       case .clear: after = [:]
       case .removeTagged(let tag): after = values.filter { $0.value % 2 != tag }

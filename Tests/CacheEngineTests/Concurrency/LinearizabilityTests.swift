@@ -92,6 +92,57 @@ import Testing
     #expect(failure == nil)
   }
 
+  @Test("P1 where values depend on those that are there, what is left is as if one write had come after the other")
+  func composedAndUpdated() async {
+    let plan = Experiment.Plan(cancelled: 0, clears: 15, tagRemovals: 10, updates: 70, keyRemovals: 30)
+    let failure = await Trials(1_500).firstFailure { seed in
+      let pace = Pace.scheduled(SeededScheduler(seed: seed))
+      let (above, below) = (Memory(), Memory())
+      let cache = SteppingLevel(base: above, pace: pace).compose(
+        SteppingLevel(base: below, pace: pace), observer: nil)
+      guard let history = await Experiment(plan, pace: pace).run(on: cache) else { return "a task waits for ever" }
+      return Self.misfit(history, above: [above], below: below) ?? (cache.gate.isIdle ? nil : "the gate is not idle")
+    }
+    #expect(failure == nil)
+  }
+
+  @Test(
+    "P1 so it is with three levels of which the upper ones are full, whatever is asked of one key or many",
+    arguments: [false, true], [0, 40])
+  func everything(fromBelow: Bool, updates: Int) async {
+    let plan = Experiment.Plan(
+      tasks: 4, operations: 6, keys: 1..<4, cancelled: 0, clears: 6, tagRemovals: 8, updates: updates,
+      keyRemovals: 40, many: 25)
+    let failure = await Trials(1_000).firstFailure { seed in
+      let pace = Pace.scheduled(SeededScheduler(seed: seed))
+      let (top, middle, bottom) = (Memory(countLimit: 1), Memory(countLimit: 2), Memory())
+      let slow = SteppingLevel(base: middle, pace: pace)
+      let slowest = SteppingLevel(base: bottom, pace: pace)
+      let cache =
+        fromBelow
+        ? top.compose(slow.compose(slowest, observer: nil), observer: nil).normalize()
+        : top.compose(slow, observer: nil).compose(slowest, observer: nil).normalize()
+      guard let history = await Experiment(plan, pace: pace).run(on: cache) else { return "a task waits for ever" }
+      return Self.misfit(history, above: [top, middle], below: bottom)
+    }
+    #expect(failure == nil)
+  }
+
+  /// What of a history and of what it left does not fit together.
+  private static func misfit(_ history: History, above: [Memory], below: Memory) -> String? {
+    var left: [Int: Int] = [:]
+    for key in 0..<3 {
+      left[key] = below.peek(key)
+      for level in above {
+        guard let value = level.peek(key), value != left[key] else { continue }
+        return "\(key) is \(value) above, and not below:\n\(history)"
+      }
+    }
+    let settled = history.settled(leaving: left)
+    let fits = LinearizabilityChecker.isLinearizable(settled, keys: 0..<3)
+    return fits ? nil : "this is not what was promised:\n\(settled)"
+  }
+
   @Test("Where the upper level takes its time, it ends up with nothing that the lower level does not hold")
   func composedOfSlow() async {
     let failure = await Trials(1_500).firstFailure { seed in

@@ -53,6 +53,30 @@ struct SteppingLevel<Base: CacheLevel>: LevelDecorator {
   }
 }
 
+extension SteppingLevel: ConditionalLevel where Base: ConditionalLevel {
+  func store(
+    _ value: Base.Value, forKey key: Base.Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await step(mayFail: failsWrites) { try await base.store(value, forKey: key, terms: terms, if: condition) }
+  }
+}
+
+extension SteppingLevel: BulkLevel {
+  func lookup(_ keys: [Base.Key]) async throws -> [BulkAnswer<Base.Key, Base.Value>] {
+    try await step(mayFail: failsReads) {
+      var answers: [BulkAnswer<Base.Key, Base.Value>] = []
+      for key in keys { answers.append(BulkAnswer(key: key, result: .success(try await base.lookup(key)))) }
+      return answers
+    }
+  }
+
+  func store(_ entries: [(key: Base.Key, value: Base.Value)], terms: StoreTerms) async throws {
+    for (key, value) in entries { try await store(value, forKey: key, terms: terms) }
+  }
+
+  func remove(_ keys: [Base.Key]) async throws { for key in keys { try await remove(key) } }
+}
+
 extension SteppingLevel: TaggedLevel, SelectiveRemoval where Base: TaggedLevel & SelectiveRemoval {
   func removeAll(tagged tag: String) async throws -> Int {
     try await removingSome { try await base.removeAll(tagged: tag) }

@@ -36,10 +36,39 @@ extension ComposedLevel {
     }
     if let error = attempts.error { throw error }
   }
+
+  /// What a read through both levels finds in the turn of a key; what a sweep has yet to get to above is removed there first.
+  func held(_ key: Key, since began: GatePhase) async throws -> Entry<Value>? {
+    if let entry = try await upper.lookup(key).entry {
+      guard gate.isSweptMeanwhile(key, entry.hasUntoldTags ? nil : entry.tags, since: began) else { return entry }
+      try await upper.remove(key)
+    }
+    return try await lower.lookup(key).entry
+  }
+
+  /// Stores what was made of an entry, if there was one, and takes it back if a removal of many keys comes in the meantime that
+  /// concerns both.
+  ///
+  /// The lower level may have taken it after the removal, and yet it is from before.
+  func storeMade(
+    of entry: Entry<Value>?, _ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase
+  ) async throws {
+    let stored: Result<Void, any Error>
+    do { stored = .success(try await storeInBoth(value, key, terms, since: began)) } catch {
+      stored = .failure(error)
+    }
+    if let entry, gate.isRemovedBelow(key, entry.tags.intersection(terms.tags), since: began) {
+      try await gate.forget(key, in: lower)
+      try await gate.forget(key, in: upper)
+    }
+    try stored.get()
+  }
 }
 
 extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
   /// Stores a value in both levels if a condition holds for what a read through both finds.
+  ///
+  /// What takes the place of another value during a removal of many entries is treated as what an update makes of one.
   ///
   /// - Parameters:
   ///   - value: The value to store.
@@ -52,10 +81,9 @@ extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: 
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
     try await gate.write(key) { began in
-      var isHeld = try await upper.lookup(key).entry != nil
-      if !isHeld { isHeld = try await lower.lookup(key).entry != nil }
-      guard condition.holds(isHeld: isHeld) else { return false }
-      try await storeInBoth(value, key, terms, since: began)
+      let present = try await held(key, since: began)
+      guard condition.holds(isHeld: present != nil) else { return false }
+      try await storeMade(of: present, value, key, terms, since: began)
       return true
     }
   }

@@ -1,7 +1,9 @@
 extension ComposedLevel: UpdatableLevel {
   /// Puts a value in the place of the one that a read through both levels finds, in both.
   ///
-  /// The closure is called once, in the key's turn: other writes of the key through this composition wait for it.
+  /// The closure is called once, in the key's turn: other writes of the key through this composition wait for it. If a clear, or a
+  /// removal of many entries that concerns both the present value and the new one, comes in the meantime, the new one is removed
+  /// again: the update came before the removal. Until then reads may find it.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -15,10 +17,9 @@ extension ComposedLevel: UpdatableLevel {
     _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
   ) async throws -> Value? {
     try await gate.write(key) { began in
-      var present = try await upper.lookup(key).entry?.value
-      if present == nil { present = try await lower.lookup(key).entry?.value }
-      if let value = try change(present) {
-        try await storeInBoth(value, key, terms, since: began)
+      let present = try await held(key, since: began)
+      if let value = try change(present?.value) {
+        try await storeMade(of: present, value, key, terms, since: began)
         return value
       }
       try await inBoth {

@@ -256,12 +256,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if let error = attempts.error { throw error }
   }
 
-  /// Removes many keys from both levels.
+  /// Removes many keys from both levels, or copies of them alone.
   func sweep(
-    _ concern: SweepConcern<Key>, lower removeBelow: () async throws -> Void, upper removeAbove: () async throws -> Void
+    _ concern: SweepConcern<Key>, keepsBelow: Bool = false, lower removeBelow: () async throws -> Void,
+    upper removeAbove: () async throws -> Void
   ) async throws {
     var attempts = WriteAttempts()
-    try await gate.sweep(concern) {
+    try await gate.sweep(concern, keepsBelow: keepsBelow) {
       try await attempts.attempt(lower.name, removeBelow)
     } waits: {
       upper.storesAtOnce

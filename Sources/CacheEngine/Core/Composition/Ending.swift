@@ -29,7 +29,7 @@ extension EndingLevel where Self: LevelDecorator {
 
 extension ComposedLevel: EndingLevel {
   package func end(_ key: Key?) async throws {
-    try await sweep(key.map { .key($0) } ?? .everything) {
+    try await sweep(key.map { .key($0) } ?? .everything, keepsBelow: true) {
       try await lower.endOrRemove(key)
     } upper: {
       try await upper.endOrRemove(key)

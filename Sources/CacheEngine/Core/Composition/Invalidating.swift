@@ -9,7 +9,7 @@ extension ComposedLevel: InvalidatableLevel {
 
   /// Forgets copies of a key, or ends their lifetime so that they can be served as stale values still.
   func invalidate(_ key: Key, keepingStale: Bool) async throws {
-    try await sweep(.key(key)) {
+    try await sweep(.key(key), keepsBelow: true) {
       try await lower.invalidateIfAble(key)
     } upper: {
       if keepingStale { try await upper.endOrRemove(key) } else { try await upper.remove(key) }
@@ -18,7 +18,7 @@ extension ComposedLevel: InvalidatableLevel {
 
   /// Forgets the copies that were stored with a tag, here and in the compositions and pools below.
   package func invalidate(tagged tag: String) async throws {
-    try await sweep(.tagged(tag)) {
+    try await sweep(.tagged(tag), keepsBelow: true) {
       try await lower.invalidateIfAble(tagged: tag)
     } upper: {
       guard let tagged = upper as? any TaggedLevel else { return try await upper.clear() }
@@ -29,7 +29,7 @@ extension ComposedLevel: InvalidatableLevel {
   }
 
   func invalidateAll(_ cause: InvalidationCause, keepingStale: Bool) async throws {
-    try await sweep(.everything) {
+    try await sweep(.everything, keepsBelow: true) {
       try await lower.invalidateAllIfAble(cause)
     } upper: {
       if keepingStale { try await upper.endOrRemove(nil) } else { try await upper.clear() }

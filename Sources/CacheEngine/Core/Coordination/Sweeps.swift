@@ -25,24 +25,29 @@ package enum SweepConcern<Key: Hashable & Sendable>: Sendable {
 struct Sweeps<Key: Hashable & Sendable>: Sendable {
   @usableFromInline typealias Concern = SweepConcern<Key>
 
-  /// Those that are remembered one by one; more are remembered as one that concerns everything.
+  /// So many are remembered; the oldest of more, as one that concerns everything.
   static var most: Int { 32 }
 
   @usableFromInline
   struct Sweep: Sendable {
-    let began: UInt64
+    /// When it began, or got to where it is noted.
+    var moment: UInt64
     let concern: Concern
+    /// It removes copies above, and nothing that the lower level has of its own.
+    let keepsBelow: Bool
     /// It is at work in the lower level still.
     var isBelow = true
+
+    func meets(_ key: Key, tags: Set<String>?) -> Bool { concern.meets(key, tags: tags) }
   }
 
   private(set) var moment: UInt64 = 0
   // What every miss asks is linked into its caller.
   @usableFromInline private(set) var running: [Sweep] = []
   /// Those that are done with the lower level, with the moment of that.
-  @usableFromInline private(set) var done: [(concern: Concern, moment: UInt64)] = []
+  @usableFromInline private(set) var done: [Sweep] = []
   /// Those that are done with both levels, with the moment of that.
-  @usableFromInline private(set) var ended: [(concern: Concern, moment: UInt64)] = []
+  @usableFromInline private(set) var ended: [Sweep] = []
   @usableFromInline private(set) var lastEnd: UInt64 = 0
 
   init() {}
@@ -53,36 +58,37 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   var isEmpty: Bool { running.isEmpty && done.isEmpty && ended.isEmpty }
 
   /// Returns the moment by which the new one is known.
-  mutating func begin(_ concern: Concern) -> UInt64 {
+  mutating func begin(_ concern: Concern, keepsBelow: Bool = false) -> UInt64 {
     moment += 1
-    running.append(Sweep(began: moment, concern: concern))
+    running.append(Sweep(moment: moment, concern: concern, keepsBelow: keepsBelow))
     return moment
   }
 
   mutating func endBelow(_ began: UInt64) {
-    guard let place = running.firstIndex(where: { $0.began == began }), running[place].isBelow else { return }
+    guard let place = running.firstIndex(where: { $0.moment == began }), running[place].isBelow else { return }
     moment += 1
     running[place].isBelow = false
-    Self.note((running[place].concern, moment), in: &done)
+    Self.note(running[place], at: moment, in: &done)
   }
 
   mutating func end(_ began: UInt64) {
     endBelow(began)
     moment += 1
     lastEnd = moment
-    if let place = running.firstIndex(where: { $0.began == began }) {
-      Self.note((running.remove(at: place).concern, moment), in: &ended)
+    if let place = running.firstIndex(where: { $0.moment == began }) {
+      Self.note(running.remove(at: place), at: moment, in: &ended)
     }
   }
 
-  private static func note(
-    _ sweep: (concern: Concern, moment: UInt64), in list: inout [(concern: Concern, moment: UInt64)]
-  ) {
+  private static func note(_ sweep: Sweep, at moment: UInt64, in list: inout [Sweep]) {
     if list.count == most {
-      list = [(.everything, sweep.moment)]
-    } else {
-      list.append(sweep)
+      let (first, second) = (list.removeFirst(), list[0])
+      list[0] = Sweep(
+        moment: second.moment, concern: .everything, keepsBelow: first.keepsBelow && second.keepsBelow)
     }
+    var noted = sweep
+    noted.moment = moment
+    list.append(noted)
   }
 
   /// Nothing is under way that is older than their end.
@@ -93,15 +99,15 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   mutating func forgetEachDone() { (done, ended) = ([], []) }
 
   /// Those that may have come between what was found or written in the lower level since a moment, and now.
-  func since(_ moment: UInt64) -> [Concern] {
-    var concerns: [Concern] = []
-    for sweep in running where sweep.isBelow { concerns.append(sweep.concern) }
-    for sweep in done where sweep.moment > moment { concerns.append(sweep.concern) }
-    return concerns
+  func since(_ moment: UInt64) -> [Sweep] {
+    running.filter { $0.isBelow } + done.filter { $0.moment > moment }
   }
 
   /// Those that have come to their end since a moment.
-  func ended(since moment: UInt64) -> [Concern] { ended.filter { $0.moment > moment }.map { $0.concern } }
+  func ended(since moment: UInt64) -> [Sweep] { ended.filter { $0.moment > moment } }
+
+  /// Those that were under way at some time since a moment.
+  func meanwhile(since moment: UInt64) -> [Sweep] { running + ended(since: moment) }
 
   /// Whether any went on since a moment, so that two answers from before and after may not fit together.
   @inlinable

@@ -59,6 +59,19 @@ extension WriteGate {
     state.withLock { $0.table.sweeps.since(began.moment) }.contains { $0.meets(key, tags: tags) }
   }
 
+  /// Whether a sweep that concerns an entry was under way at some time since a phase.
+  func isSweptMeanwhile(_ key: Key, _ tags: Set<String>?, since began: GatePhase) -> Bool {
+    state.withLock { $0.table.sweeps.meanwhile(since: began.moment) }.contains { $0.meets(key, tags: tags) }
+  }
+
+  /// Whether a sweep that removes such an entry from the lower level came since a phase, and not only an invalidation.
+  func isRemovedBelow(_ key: Key, _ tags: Set<String>, since began: GatePhase) -> Bool {
+    guard currentPhase != began || began.isSweeping else { return false }
+    return state.withLock { $0.table.sweeps.since(began.moment) }.contains {
+      !$0.keepsBelow && $0.meets(key, tags: tags)
+    }
+  }
+
   /// The keys of which a write is under way, which may have got past the lower level only.
   var keysBeingWritten: [Key] { state.withLock { $0.table.keysBeingWritten } }
 
@@ -115,14 +128,16 @@ extension WriteGate {
   ///
   /// - Parameters:
   ///   - concern: Which entries go.
+  ///   - keepsBelow: Whether only copies of them do: those above, and those that the lower level has from further down.
   ///   - below: Removes them from the lower level.
   ///   - waits: Whether to wait, before the upper level, for what was being stored there when this began.
   ///   - above: Removes them from the upper level; not called if the lower level threw.
   /// - Throws: What the two throw; `CancellationError`.
   func sweep(
-    _ concern: Concern, below: () async throws -> Void, waits: () -> Bool, above: () async throws -> Void
+    _ concern: Concern, keepsBelow: Bool = false, below: () async throws -> Void, waits: () -> Bool,
+    above: () async throws -> Void
   ) async throws {
-    let began = turnPhase { $0.begin(concern) }
+    let began = turnPhase { $0.begin(concern, keepsBelow: keepsBelow) }
     defer { turnPhase { $0.end(began) } }
     try await below()
     turnPhase { $0.endBelow(began) }
