@@ -56,23 +56,15 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
   borrowing func withLock<Answer: ~Copyable>(
     of hash: UInt32, _ body: (inout Entries, inout MemoryOrder) -> sending Answer
   ) -> sending Answer {
-    let number = number(of: hash)
-    return unsafe self[number].pointee.withLock { entries, order in
-      guard number == self.number(of: hash) else { return withLockAfterDivision(of: hash, body) }
-      defer { order.settle(count: entries.table.count) }
-      return body(&entries, &order)
-    }
-  }
-
-  /// Changes the part that a hash has now, with the first part still locked, which is in order.
-  @inlinable
-  @inline(never)
-  borrowing func withLockAfterDivision<Answer: ~Copyable>(
-    of hash: UInt32, _ body: (inout Entries, inout MemoryOrder) -> sending Answer
-  ) -> sending Answer {
-    unsafe self[number(of: hash)].pointee.withLock { entries, order in
-      defer { order.settle(count: entries.table.count) }
-      return body(&entries, &order)
+    while true {
+      let number = number(of: hash)
+      let answer: Answer? = unsafe self[number].pointee.withLock { entries, order in
+        // The level was divided meanwhile, which happens once.
+        guard number == self.number(of: hash) else { return nil }
+        defer { order.settle(count: entries.table.count) }
+        return body(&entries, &order)
+      }
+      if let answer { return answer }
     }
   }
 

@@ -13,7 +13,7 @@ package struct ChosenPolicy: Sendable {
   private var sieve = Sieve()
   private var s3fifo = S3FIFO()
   private var wtinylfu = WindowTinyLFU()
-  private var adaptive = AdaptivePolicy()
+  @usableFromInline var adaptive = AdaptivePolicy()
 
   package init(_ eviction: Eviction) { kind = eviction.kind }
 
@@ -34,31 +34,53 @@ package struct ChosenPolicy: Sendable {
 
   private init(kind: Eviction.Kind) { self.kind = kind }
 
-  /// The one change on the way of a hit: order of use is linked into the caller, the others are called.
+  // What an insertion and a hit ask of the default policy is called without a detour, and order of use is linked into the way
+  // of a hit.
+
   @inlinable
   package mutating func touched(_ slot: Int32) {
-    if kind == .lru { lru.touched(slot) } else { touchedOther(slot) }
+    switch kind {
+    case .lru: lru.touched(slot)
+    case .adaptive: adaptive.touched(slot)
+    default: touchedOther(slot)
+    }
   }
 
   @usableFromInline
   mutating func touchedOther(_ slot: Int32) { take(Touch(slot: slot)) }
 
-  @usableFromInline
-  package mutating func arriving(_ hash: UInt32) { take(Arrive(hash: hash)) }
+  @inlinable
+  package mutating func arriving(_ hash: UInt32) {
+    if kind == .adaptive { adaptive.arriving(hash) } else { arrivingOther(hash) }
+  }
 
   @usableFromInline
-  package mutating func inserted(_ slot: Int32, hash: UInt32) { take(Insert(slot: slot, hash: hash)) }
+  mutating func arrivingOther(_ hash: UInt32) { take(Arrive(hash: hash)) }
+
+  @inlinable
+  package mutating func inserted(_ slot: Int32, hash: UInt32) {
+    if kind == .adaptive { adaptive.inserted(slot, hash: hash) } else { insertedOther(slot, hash) }
+  }
+
+  @usableFromInline
+  mutating func insertedOther(_ slot: Int32, _ hash: UInt32) { take(Insert(slot: slot, hash: hash)) }
 
   /// The hash that a slot was inserted with, until the slot is used again.
   // Inlined, as it was asked for with each entry that leaves.
   @inline(__always)
-  mutating func hash(_ slot: Int32) -> UInt32 { take(Hash(slot: slot)) }
+  mutating func hash(_ slot: Int32) -> UInt32 {
+    if kind == .adaptive { adaptive.hash(slot) } else { take(Hash(slot: slot)) }
+  }
 
   @usableFromInline
   package mutating func removed(_ slot: Int32) { take(Remove(slot: slot)) }
 
-  @usableFromInline
-  package mutating func evict() -> Int32? { take(Evict()) }
+  @inline(__always)
+  package mutating func evict() -> Int32? {
+    if kind == .adaptive { adaptive.evict() } else { evictOther() }
+  }
+
+  private mutating func evictOther() -> Int32? { take(Evict()) }
 
   #if DEBUG
   package func flaw(holding slots: Set<Int32>) -> String? {

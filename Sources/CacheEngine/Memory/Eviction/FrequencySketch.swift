@@ -11,7 +11,7 @@ struct FrequencySketch: Sendable {
   /// Few entries see many strangers: 4 KiB keep these apart.
   private static let leastWords = 512
 
-  private var words: ContiguousArray<UInt64> = []
+  private var words = UnsharedArray<UInt64>(repeating: 0, count: 0)
   private var blockMask: UInt64 = 0
   private var additions = 0
   /// The entries that there may be before the sketch ages more slowly: a power of two.
@@ -23,16 +23,20 @@ struct FrequencySketch: Sendable {
 
   /// Grows until there is a word for every entry.
   @inline(__always)
-  mutating func reserve(_ entries: Int) { if entries > room || words.isEmpty { grow(entries) } }
+  mutating func reserve(_ entries: Int) { if entries > room || words.count == 0 { grow(entries) } }
 
   private mutating func grow(_ entries: Int) {
-    if words.isEmpty { words = ContiguousArray(repeating: 0, count: Self.leastWords) }
+    if words.count == 0 { words = UnsharedArray(repeating: 0, count: Self.leastWords) }
     while room < entries {
       room *= 2
       additions *= 2
     }
     // The block of a hash is its lower bits: a copy above answers the same for either new bit.
-    while words.count < room { words.append(contentsOf: words) }
+    while words.count < room {
+      let old = words
+      words = UnsharedArray(repeating: 0, count: old.count * 2)
+      for index in 0..<words.count { words[index] = old[index & (old.count - 1)] }
+    }
     blockMask = UInt64(words.count / Self.wordsInBlock) - 1
   }
 
@@ -41,17 +45,20 @@ struct FrequencySketch: Sendable {
 
   @inline(__always)
   func frequency(of mixed: UInt64) -> Int {
-    if words.isEmpty { return 0 }
-    // The mask keeps every place below the end.
-    return unsafe words.withUnsafeBufferPointer { words in
-      let block = unsafe words.baseAddress.unsafelyUnwrapped + Int(mixed & blockMask) * Self.wordsInBlock
-      var least: UInt64 = 15
-      for row in 0..<4 {
-        let (word, shift) = Self.place(mixed, row)
-        least = unsafe min(least, block[word] &>> shift & 15)
-      }
-      return Int(least)
+    if words.count == 0 { return 0 }
+    let block = unsafe block(mixed)
+    var least: UInt64 = 15
+    for row in 0..<4 {
+      let (word, shift) = Self.place(mixed, row)
+      least = unsafe min(least, block[word] &>> shift & 15)
     }
+    return Int(least)
+  }
+
+  /// The block of a hash; the mask keeps it below the end.
+  @inline(__always)
+  private func block(_ mixed: UInt64) -> UnsafeMutablePointer<UInt64> {
+    unsafe words.start + Int(truncatingIfNeeded: mixed & blockMask) &* Self.wordsInBlock
   }
 
   mutating func increment(_ hash: UInt32, by count: Int = 1) { increment(mixed: Self.mix(hash), by: UInt64(count)) }
@@ -59,27 +66,24 @@ struct FrequencySketch: Sendable {
   /// Counts a hash, of which four counters in one block are raised: to 15 at most.
   @inline(__always)
   mutating func increment(mixed: UInt64, by count: UInt64 = 1) {
-    guard !words.isEmpty else { return }
-    let blockMask = blockMask
-    // In one go, so that the array is asked once whether it is shared.
-    let counted = unsafe words.withUnsafeMutableBufferPointer { words in
-      let block = unsafe words.baseAddress.unsafelyUnwrapped + Int(mixed & blockMask) * Self.wordsInBlock
-      var counted: UInt64 = 0
-      for row in 0..<4 {
-        let (word, shift) = Self.place(mixed, row)
-        let old = unsafe block[word]
-        let added = min(count, 15 &- (old &>> shift & 15))
-        unsafe block[word] = old &+ added &<< shift
-        counted = max(counted, added)
-      }
-      return Int(counted)
+    guard words.count > 0 else { return }
+    let block = unsafe block(mixed)
+    var counted: UInt64 = 0
+    for row in 0..<4 {
+      let (word, shift) = Self.place(mixed, row)
+      let old = unsafe block[word]
+      let room = 15 &- (old &>> shift & 15)
+      guard room > 0 else { continue }
+      let added = min(count, room)
+      unsafe block[word] = old &+ added &<< shift
+      counted = max(counted, added)
     }
-    additions &+= counted
+    additions &+= Int(counted)
     if additions >= period &* room { halve() }
   }
 
   private mutating func halve() {
-    for index in words.indices { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
+    for index in 0..<words.count { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
     additions /= 2
   }
 

@@ -110,6 +110,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Adds a key that is not there.
   @inlinable
+  @inline(__always)
   mutating func insert(_ record: consuming Record, hash: UInt32) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
     let slot = lastFree >= 0 ? takeFree() : nextSlot()
@@ -122,6 +123,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ///
   /// The hash is the one that it was inserted with; with another the process ends, since it would search for ever.
   @inlinable
+  @inline(__always)
   mutating func remove(_ slot: Int32, hash: UInt32) -> Record {
     let record = unsafe record(slot).move()
     let wasThere = unsafe SlotIndex.remove(SlotIndex.word(slot, hash: hash), from: index, mask: mask)

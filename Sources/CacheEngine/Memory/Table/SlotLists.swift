@@ -7,14 +7,14 @@ import CacheCore
 package struct SlotLists: Sendable {
   // What is on the way of every hit is always inlined: seen from outside the room, it would not be otherwise.
 
-  struct Node: Sendable {
+  private struct Node: BitwiseCopyable {
     var newer: Int32
     var older: Int32
     var hash: UInt32 = 0
   }
 
   /// The list that a slot is in, and what the policy notes of the slot: a visited bit, a frequency up to 15.
-  private struct Note: Sendable {
+  private struct Note: BitwiseCopyable {
     static let inNone: UInt8 = 15
     private var bits: UInt8
 
@@ -30,16 +30,17 @@ package struct SlotLists: Sendable {
     }
   }
 
-  private var nodes: ContiguousArray<Node>
+  private let nodes: UnsharedArray<Node>
   /// Of each slot; in a node they would take four bytes.
-  private var notes: ContiguousArray<Note> = []
+  private let notes = UnsharedArray(repeating: Note(list: Note.inNone), count: 0)
   /// The slots in all lists.
   package private(set) var total = 0
   private let heads: Int32
 
   package init(_ lists: Int) {
     heads = Int32(lists)
-    nodes = ContiguousArray((0..<Int32(lists)).map { Node(newer: $0, older: $0) })
+    nodes = UnsharedArray(repeating: Node(newer: 0, older: 0), count: lists)
+    for list in 0..<lists { nodes[list] = Node(newer: Int32(list), older: Int32(list)) }
   }
 
   /// The head of a list counts it, where other nodes have a hash.
@@ -53,39 +54,39 @@ package struct SlotLists: Sendable {
   @inline(__always)
   package subscript(mark slot: Int32) -> UInt8 {
     get { notes[Int(slot)].mark }
-    set { notes[Int(slot)].mark = newValue }
+    nonmutating set { notes[Int(slot)].mark = newValue }
   }
 
   @inline(__always)
   package func oldest(_ list: Int) -> Int32? { slot(at: nodes[list].newer) }
   package func newer(than slot: Int32) -> Int32? { self.slot(at: nodes[Int(slot + heads)].newer) }
 
-  // Each change in one go, so that the array is asked once whether it is shared. A slot that is in no list has a place that is
-  // checked when it is appended; one that is in a list has had it.
+  // A slot that is in no list has a place that is checked when it is appended; one that is in a list has had it, and the notes,
+  // which are asked for its list, say so. What nodes name are nodes.
 
   /// Puts a slot that is in no list at the newest end of one.
+  @inline(__always)
   package mutating func append(_ slot: Int32, hash: UInt32, to list: Int) {
     let position = Int(slot &+ heads)
     nodes.grow(to: position &+ 1, repeating: Node(newer: 0, older: 0))
     notes.grow(to: Int(slot) &+ 1, repeating: Note(list: Note.inNone))
     notes[Int(slot)] = Note(list: UInt8(truncatingIfNeeded: list))
     total &+= 1
-    unsafe nodes.withUnsafeMutableBufferPointer { nodes in
-      unsafe nodes[list].hash &+= 1
-      unsafe nodes[position].hash = hash
-      unsafe Self.link(position, list, nodes)
-    }
+    let nodes = unsafe nodes.start
+    unsafe nodes[list].hash &+= 1
+    unsafe nodes[position].hash = hash
+    unsafe Self.link(position, list, nodes)
   }
 
+  @inline(__always)
   package mutating func remove(_ slot: Int32) {
     let list = list(slot)
     let position = Int(slot &+ heads)
     notes[Int(slot)].list = Note.inNone
     total &-= 1
-    unsafe nodes.withUnsafeMutableBufferPointer { nodes in
-      unsafe nodes[list].hash &-= 1
-      unsafe Self.unlink(position, nodes)
-    }
+    let nodes = unsafe nodes.start
+    unsafe nodes[list].hash &-= 1
+    unsafe Self.unlink(position, nodes)
   }
 
   /// Makes a slot the newest of a list; its mark stays.
@@ -94,19 +95,18 @@ package struct SlotLists: Sendable {
     let old = self.list(slot)
     let position = Int(slot &+ heads)
     if old != list { notes[Int(slot)].list = UInt8(truncatingIfNeeded: list) }
-    unsafe nodes.withUnsafeMutableBufferPointer { nodes in
-      unsafe nodes[old].hash &-= 1
-      unsafe nodes[list].hash &+= 1
-      unsafe Self.unlink(position, nodes)
-      unsafe Self.link(position, list, nodes)
-    }
+    let nodes = unsafe nodes.start
+    unsafe nodes[old].hash &-= 1
+    unsafe nodes[list].hash &+= 1
+    unsafe Self.unlink(position, nodes)
+    unsafe Self.link(position, list, nodes)
   }
 
   @inline(__always)
   private func slot(at position: Int32) -> Int32? { position < heads ? nil : position &- heads }
 
   @inline(__always)
-  private static func link(_ position: Int, _ list: Int, _ nodes: UnsafeMutableBufferPointer<Node>) {
+  private static func link(_ position: Int, _ list: Int, _ nodes: UnsafeMutablePointer<Node>) {
     let newest = unsafe nodes[list].older
     unsafe nodes[position].newer = Int32(truncatingIfNeeded: list)
     unsafe nodes[position].older = newest
@@ -115,7 +115,7 @@ package struct SlotLists: Sendable {
   }
 
   @inline(__always)
-  private static func unlink(_ position: Int, _ nodes: UnsafeMutableBufferPointer<Node>) {
+  private static func unlink(_ position: Int, _ nodes: UnsafeMutablePointer<Node>) {
     let (newer, older) = unsafe (nodes[position].newer, nodes[position].older)
     unsafe nodes[Int(newer)].older = older
     unsafe nodes[Int(older)].newer = newer

@@ -1,4 +1,4 @@
-import CacheCore
+public import CacheCore
 
 /// Divides the entries between what came lately and what comes often, in the way that would have had most hits.
 ///
@@ -28,6 +28,7 @@ import CacheCore
 /// Most hits are counted in ``SlotUses`` and change nothing else: a slot is moved by the first one in each era, and counted in
 /// the sketch before it is judged. So the order is that of use to within an eighth of what came in; and what is used again at
 /// once is not taken for what is used often.
+@usableFromInline
 package struct AdaptivePolicy: EvictionPolicy {
   package static let fewest = 4
 
@@ -39,20 +40,29 @@ package struct AdaptivePolicy: EvictionPolicy {
   private var fitted = -1
   let uses = SlotUses()
 
-  mutating func arriving(_ hash: UInt32) {
+  @usableFromInline
+  package init() {}
+
+  @usableFromInline
+  @inline(never)
+  package mutating func arriving(_ hash: UInt32) {
     guard order.isFull else { return }
     let mixed = FrequencySketch.mix(hash)
     isReturning = order.forgetGhost(hash, mixed)
     note(hash, mixed)
   }
 
-  mutating func inserted(_ slot: Int32, hash: UInt32) {
+  @usableFromInline
+  @inline(never)
+  package mutating func inserted(_ slot: Int32, hash: UInt32) {
     order.inserted(slot, hash: hash, isReturning: isReturning)
     isReturning = false
     uses.insert(slot, count: order.count, fewest: Self.fewest)
   }
 
-  mutating func touched(_ slot: Int32) {
+  @usableFromInline
+  @inline(never)
+  package mutating func touched(_ slot: Int32) {
     let hash = order.hash(slot)
     guard uses.isNews(slot, hash) else { return }
     if uses.isOld(slot) {
@@ -71,11 +81,15 @@ package struct AdaptivePolicy: EvictionPolicy {
     if count > 0 { sketch.increment(order.hash(slot), by: count) }
   }
 
-  mutating func removed(_ slot: Int32) { order.removed(slot) }
+  @usableFromInline
+  package mutating func removed(_ slot: Int32) { order.removed(slot) }
 
-  func hash(_ slot: Int32) -> UInt32 { order.hash(slot) }
+  @usableFromInline
+  @inline(__always)
+  package func hash(_ slot: Int32) -> UInt32 { order.hash(slot) }
 
-  mutating func evict() -> Int32? {
+  @usableFromInline
+  package mutating func evict() -> Int32? {
     if !order.isFull, order.count >= Self.fewest { begin() }
     if order.isFull {
       if order.count != fitted { fit() }
@@ -112,6 +126,7 @@ package struct AdaptivePolicy: EvictionPolicy {
   }
 
   #if DEBUG
+  @usableFromInline
   package func flaw(holding slots: Set<Int32>) -> String? { order.flaw(holding: slots) ?? trial.flaw }
   #endif
 }

@@ -20,22 +20,22 @@ enum Division: Int, Sendable, CaseIterable {
   /// What leaves the window meets what would leave the main part, and the one stays that came more often.
   ///
   /// In the others it leaves, and comes into the main part if it returns soon.
-  var duels: Bool { self == .frequency || self == .balanced }
+  @inline(__always) var duels: Bool { self == .frequency || self == .balanced }
 
   /// A key that returns soon after it left the window goes into the main part.
   ///
   /// Where what is popular changes, such a key is popular newly. In a loop that is a little too long for the cache
   /// every key returns soon, and to let all in would be to churn.
-  var admitsGhosts: Bool { self != .frequency }
+  @inline(__always) var admitsGhosts: Bool { self != .frequency }
 
   /// What is used in the window goes into the main part at once.
-  var promotes: Bool { self == .balanced || self == .returning }
+  @inline(__always) var promotes: Bool { self == .balanced || self == .returning }
 
   /// What is used in the window becomes its newest.
-  var renews: Bool { self == .frequency || self == .recency }
+  @inline(__always) var renews: Bool { self == .frequency || self == .recency }
 
   /// The main part is in order of use, and does not prefer what was used there.
-  var isPlain: Bool { !duels }
+  @inline(__always) var isPlain: Bool { !duels }
 
   /// The entries of the window.
   func window(of entries: Int) -> Int {

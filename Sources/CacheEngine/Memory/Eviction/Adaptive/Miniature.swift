@@ -9,8 +9,10 @@ struct Miniature: Sendable {
 
   private var order: WindowedOrder
   /// The first slot of each bucket, and the next slot of the same bucket; -1 for none.
-  private var first = ContiguousArray<Int32>(repeating: -1, count: Miniature.buckets)
-  private var next: ContiguousArray<Int32> = []
+  private let first = UnsharedArray<Int32>(repeating: -1, count: Miniature.buckets)
+  private let next = UnsharedArray<Int32>(repeating: -1, count: 0)
+  /// How many slots have been used.
+  private var used: Int32 = 0
   private var free: ContiguousArray<Int32> = []
   private let eras = SlotUses()
 
@@ -58,8 +60,11 @@ struct Miniature: Sendable {
 
   @discardableResult
   private mutating func insert(_ hash: UInt32, _ mixed: UInt64, into slot: Int32?, isReturning: Bool) -> Int32 {
-    let slot = slot ?? free.popLast() ?? Int32(next.count)
-    if Int(slot) == next.count { next.append(-1) }
+    let slot = slot ?? free.popLast() ?? used
+    if slot == used {
+      used += 1
+      next.grow(to: Int(used), repeating: -1)
+    }
     let bucket = Self.bucket(mixed)
     next[Int(slot)] = first[bucket]
     first[bucket] = slot
@@ -85,7 +90,7 @@ struct Miniature: Sendable {
 
   #if DEBUG
   var flaw: String? {
-    let held = Set(next.indices.map { Int32($0) }).subtracting(free)
+    let held = Set(0..<used).subtracting(free)
     for slot in held where find(order.hash(slot), FrequencySketch.mix(order.hash(slot))) != slot {
       return "slot \(slot) of a miniature is not found"
     }

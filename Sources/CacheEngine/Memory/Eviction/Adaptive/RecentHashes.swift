@@ -8,8 +8,15 @@ import CacheCore
 struct RecentHashes: Sendable {
   private static let places = 4
 
-  /// The hash, and below it the turn in which it came; 0 for an empty place.
-  private var words: ContiguousArray<UInt64> = []
+  /// A hash, and the turn in which it came; two zeros for an empty place.
+  private struct Place: BitwiseCopyable {
+    var hash: UInt32 = 0
+    var turn: UInt32 = 0
+
+    @inline(__always) var isEmpty: Bool { hash == 0 && turn == 0 }
+  }
+
+  private var all = UnsharedArray(repeating: Place(), count: 0)
   private var turn: UInt32 = 0
   private var limit: UInt32 = 0
 
@@ -19,9 +26,10 @@ struct RecentHashes: Sendable {
   mutating func insert(_ hash: UInt32, mixed: UInt64, limit newLimit: Int) {
     limit = UInt32(truncatingIfNeeded: newLimit)
     // A quarter more places than hashes that count.
-    if words.count < newLimit &+ newLimit / 4 { grow(to: newLimit + newLimit / 4) }
+    let wanted = newLimit &+ newLimit &>> 2
+    if all.count < wanted { grow(to: wanted) }
     turn &+= 1
-    put(UInt64(hash) << 32 | UInt64(turn), mixed)
+    put(Place(hash: hash, turn: turn), mixed)
   }
 
   /// Forgets a hash, and says whether it was there and young enough.
@@ -29,60 +37,45 @@ struct RecentHashes: Sendable {
 
   @inline(__always)
   mutating func remove(_ hash: UInt32, mixed: UInt64) -> Bool {
-    guard let place = place(of: hash, mixed) else { return false }
-    let isYoung = age(words[place]) < limit
-    words[place] = 0
-    return isYoung
-  }
-
-  @inline(__always)
-  private func place(of hash: UInt32, _ mixed: UInt64) -> Int? {
-    if words.isEmpty { return nil }
-    let start = start(of: mixed)
-    // The bucket lies below the end, by how it is found.
-    return unsafe words.withUnsafeBufferPointer { words in
-      let bucket = unsafe words.baseAddress.unsafelyUnwrapped + start
-      for place in 0..<Self.places {
-        let word = unsafe bucket[place]
-        if UInt32(truncatingIfNeeded: word >> 32) == hash, word != 0 { return start &+ place }
-      }
-      return nil
+    if all.count == 0 { return false }
+    let bucket = unsafe bucket(mixed)
+    for place in 0..<Self.places where unsafe bucket[place].hash == hash && !bucket[place].isEmpty {
+      let isYoung = unsafe age(bucket[place]) < limit
+      unsafe bucket[place] = Place()
+      return isYoung
     }
+    return false
+  }
+
+  /// The places of a hash, which lie below the end: the mask names the first of four.
+  @inline(__always)
+  private func bucket(_ mixed: UInt64) -> UnsafeMutablePointer<Place> {
+    unsafe all.start + (Int(truncatingIfNeeded: mixed >> 20) & (all.count &- Self.places))
   }
 
   @inline(__always)
-  private func age(_ word: UInt64) -> UInt32 { turn &- UInt32(truncatingIfNeeded: word) }
+  private func age(_ place: Place) -> UInt32 { turn &- place.turn }
 
   @inline(__always)
-  private func start(of mixed: UInt64) -> Int {
-    Int(truncatingIfNeeded: mixed >> 20) & (words.count &- Self.places)
-  }
-
-  @inline(__always)
-  private mutating func put(_ word: UInt64, _ mixed: UInt64) {
-    let (start, turn) = (start(of: mixed), turn)
-    unsafe words.withUnsafeMutableBufferPointer { words in
-      let bucket = unsafe words.baseAddress.unsafelyUnwrapped + start
-      var chosen = 0
-      var oldest: UInt32 = 0
-      for place in 0..<Self.places {
-        let other = unsafe bucket[place]
-        if other == 0 || other >> 32 == word >> 32 {
-          chosen = place
-          break
-        }
-        let age = turn &- UInt32(truncatingIfNeeded: other)
-        if place == 0 || age > oldest { (chosen, oldest) = (place, age) }
-      }
-      unsafe bucket[chosen] = word
+  private func put(_ new: Place, _ mixed: UInt64) {
+    let bucket = unsafe bucket(mixed)
+    for place in 0..<Self.places where unsafe bucket[place].hash == new.hash || bucket[place].isEmpty {
+      unsafe bucket[place] = new
+      return
     }
+    var oldest = unsafe (place: 0, age: age(bucket[0]))
+    for place in 1..<Self.places {
+      let age = unsafe age(bucket[place])
+      if age > oldest.age { oldest = (place, age) }
+    }
+    unsafe bucket[oldest.place] = new
   }
 
   private mutating func grow(to length: Int) {
-    while words.count < length {
-      let old = words
-      words = ContiguousArray(repeating: 0, count: max(Self.places, old.count * 2))
-      for word in old where word != 0 { put(word, FrequencySketch.mix(UInt32(word >> 32))) }
+    while all.count < length {
+      let old = all
+      all = UnsharedArray(repeating: Place(), count: max(Self.places, old.count * 2))
+      for index in 0..<old.count where !old[index].isEmpty { put(old[index], FrequencySketch.mix(old[index].hash)) }
     }
   }
 }

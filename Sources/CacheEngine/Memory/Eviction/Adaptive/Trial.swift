@@ -87,7 +87,7 @@ struct Trial: Sendable {
   }
 
   /// What ``SlotUses/sample(_:)`` of the keys in the sample is at most.
-  var sampled: UInt32 { UInt32.max >> UInt32(shift) }
+  var sampled: UInt32 { UInt32.max &>> UInt32(truncatingIfNeeded: shift) }
 
   @inline(__always)
   func isSampled(_ hash: UInt32) -> Bool { SlotUses.sample(hash) <= sampled }

@@ -55,6 +55,7 @@ struct WindowedOrder: Sendable {
     return share.window
   }
 
+  @inline(__always)
   mutating func inserted(_ slot: Int32, hash: UInt32, isReturning: Bool) {
     if departures == 0, owed > 0 { owed &-= 1 }
     departures = 0
@@ -87,6 +88,7 @@ struct WindowedOrder: Sendable {
     (lists.oldest(Self.window), lists.oldest(Self.probation) ?? lists.oldest(Self.protected))
   }
 
+  @inline(__always)
   mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
     let share = windowShare()
     let (newcomer, resident) = rivals
@@ -95,7 +97,8 @@ struct WindowedOrder: Sendable {
       if let resident { lists.remove(resident) }
       return resident
     }
-    let mixed = FrequencySketch.mix(lists.hash(newcomer))
+    let hash = lists.hash(newcomer)
+    let mixed = FrequencySketch.mix(hash)
     // A tie is lost by what comes from the window: else a scan would wash the main part out.
     if division.duels, let resident, sketch.frequency(of: mixed) > sketch.frequency(lists.hash(resident)) {
       lists.move(newcomer, to: Self.probation)
@@ -105,7 +108,7 @@ struct WindowedOrder: Sendable {
     lists.remove(newcomer)
     // From the second one on, what leaves makes room for a heavy entry; light ones that ask for no room make up for it.
     if departures > 1, division.duels { owed = min(owed &+ 1, share / 2) }
-    if isFull { ghosts.insert(lists.hash(newcomer), mixed: mixed, limit: count + 1) }
+    if isFull { ghosts.insert(hash, mixed: mixed, limit: count &+ 1) }
     return newcomer
   }
 
