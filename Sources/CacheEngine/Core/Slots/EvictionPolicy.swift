@@ -1,8 +1,8 @@
 /// Decides which entry leaves when room is needed.
 ///
-/// A policy is a plain value that orders slot numbers. It knows neither keys nor values and holds no lock. Whatever
-/// it divides among queues it divides by the entries that are there when room is needed, so that it needs no capacity
-/// and weighted entries ask nothing of it: whoever needs room calls ``evict()`` until there is enough.
+/// A policy orders slot numbers. It knows neither keys nor values and holds no lock. Copies share its arrays, so only one of them may be
+/// used further. Whatever it divides among queues it divides by the entries that are there when room is needed, so that it needs no
+/// capacity and weighted entries ask nothing of it: whoever needs room calls ``evict()`` until there is enough.
 @usableFromInline
 package protocol EvictionPolicy: Sendable {
   init()
