@@ -177,7 +177,7 @@ docs: test-dependencies ## Build the documentation of all products, in .build/do
 
 # Their tests, too; packages of their own, so that nobody else fetches what they stand on.
 examples: dependencies ## Build and test the examples that are packages of their own
-	@cd Examples/HummingbirdSessions && $(SWIFT) test $(DEBUGGING)
+	@rm -f Examples/HummingbirdSessions/.build/*/debug/description.json; cd Examples/HummingbirdSessions && $(SWIFT) test $(DEBUGGING)
 
 deb: ## Make a Debian package of a release build, in .build/deb
 	@rm -rf .build/deb
