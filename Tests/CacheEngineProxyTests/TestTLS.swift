@@ -1,4 +1,5 @@
 #if Proxy && os(Linux)
+import CacheEngineNetwork
 import Foundation
 import NIOCore
 
@@ -244,8 +245,8 @@ final class Bytewise: ChannelDuplexHandler, Sendable {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let characters = unwrapInboundIn(data).readableBytesView.map { Unicode.Scalar($0) }
-    context.fireChannelRead(wrapInboundOut(ByteBuffer(string: String(String.UnicodeScalarView(characters)))))
+    let text = String(latin1: unwrapInboundIn(data).readableBytesView)
+    context.fireChannelRead(wrapInboundOut(ByteBuffer(string: text)))
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -81,6 +81,7 @@ package struct SlotLists: Sendable {
   @inline(__always)
   package mutating func remove(_ slot: Int32) {
     let list = list(slot)
+    assert(list < heads, "a slot that is in no list cannot leave one")
     let position = Int(slot &+ heads)
     notes[Int(slot)].list = Note.inNone
     total &-= 1
@@ -93,6 +94,7 @@ package struct SlotLists: Sendable {
   @inline(__always)
   package mutating func move(_ slot: Int32, to list: Int) {
     let old = self.list(slot)
+    assert(old < heads, "a slot that is in no list cannot be moved")
     let position = Int(slot &+ heads)
     if old != list { notes[Int(slot)].list = UInt8(truncatingIfNeeded: list) }
     let nodes = unsafe nodes.start
