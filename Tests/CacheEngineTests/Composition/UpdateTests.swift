@@ -71,6 +71,23 @@ import Testing
     #expect(disk.peek("a") == 2)
   }
 
+  @Test(
+    "A removal is not taken for an invalidation when more of these follow than are remembered",
+    arguments: [false, true]
+  )
+  func manyInvalidations(afterClear: Bool) async throws {
+    let slow = HookedLevel(base: disk, onStore: { [gate] _, _ in try await gate.pass() })
+    let cache = memory.compose(slow)
+    try await disk.set(1, forKey: "a")
+    let work = Task { try await change(cache, by: "update") }
+    await gate.arrivals(1)
+    if afterClear { try await cache.clear() }
+    for _ in 0..<100 { try await cache.invalidateAll(.requested) }
+    gate.open()
+    try await work.value
+    #expect(disk.peek("a") == (afterClear ? nil : 2))
+  }
+
   @Test("While a copy is being invalidated, another value is made of what is below")
   func outOfDate() async throws {
     let above = HookedLevel(base: memory, storesAtOnce: true, onClear: { [gate] in try await gate.pass() })
