@@ -11,11 +11,16 @@ import NIOHTTP1
 /// The parser alone decides where a head begins and ends, so nothing is read in two ways.
 final class FieldBytes {
   /// The parser is in a head.
-  private var isHead = true
+  fileprivate var isHead = true
   /// The bytes of content that are still to come; `nil` if that is not known.
-  private var contentLeft: Int?
-  private var hasFailed = false
-  private var isWritingFields = false
+  fileprivate var contentLeft: Int?
+  fileprivate var hasFailed = false
+  fileprivate var isWritingFields = false
+  /// An answer as bytes, which goes out in place of the head that is written next.
+  private var prepared: ByteBuffer?
+
+  /// Lets bytes go out in place of the head that is written next: that of an answer, whose content may follow it.
+  func prepare(_ answer: ByteBuffer) { prepared = answer }
 
   /// Stands between the network and the parser.
   final class Outside: ChannelDuplexHandler {
@@ -46,6 +51,9 @@ final class FieldBytes {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      if let prepared = place.prepared.take() {
+        return context.write(wrapOutboundOut(.byteBuffer(prepared)), promise: promise)
+      }
       guard place.isWritingFields, case .byteBuffer(let head) = unwrapOutboundIn(data),
         head.readableBytesView.contains(where: { $0 >= 0x80 })
       else { return context.write(data, promise: promise) }
@@ -55,51 +63,51 @@ final class FieldBytes {
   }
 
   /// Stands behind the parser and the encoder.
-  final class Inside<InHead: Sendable & Equatable, OutHead: Sendable & Equatable>: ChannelDuplexHandler {
-    typealias InboundIn = HTTPPart<InHead, ByteBuffer>
-    typealias InboundOut = HTTPPart<InHead, ByteBuffer>
-    typealias OutboundIn = HTTPPart<OutHead, IOData>
-    typealias OutboundOut = HTTPPart<OutHead, IOData>
+  ///
+  /// It is no generic class, of which every call would look up the types.
+  protocol Inside: ChannelDuplexHandler
+  where
+    InboundIn == HTTPPart<InHead, ByteBuffer>, InboundOut == InboundIn, OutboundIn == HTTPPart<OutHead, IOData>,
+    OutboundOut == OutboundIn
+  {
+    associatedtype InHead: Sendable & Equatable
+    associatedtype OutHead: Sendable & Equatable
 
-    private let place: FieldBytes
+    var place: FieldBytes { get }
+
+    /// Notes what follows a head.
+    func note(_ head: InHead)
+  }
+
+  /// Stands behind the parser of requests and the encoder of answers.
+  final class Requests: Inside {
+    typealias InHead = HTTPRequestHead
+    typealias OutHead = HTTPResponseHead
+
+    let place: FieldBytes
 
     init(_ place: FieldBytes) { self.place = place }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      switch unwrapInboundIn(data) {
-      case .head(let head as HTTPRequestHead):
-        place.isHead = false
-        place.contentLeft = head.headers.first(name: "content-length").flatMap { Int(FieldList.trimmed($0[...])) }
-      case .head(let head as HTTPResponseHead) where head.status.code >= 200:
-        place.isHead = false
-        // No other response is awaited behind it.
-        place.contentLeft = .max
-      case .head: break
-      case .body(let content): place.contentLeft? -= content.readableBytes
-      case .end(let trailers):
-        place.isHead = true
-        // These came with the content, as they were.
-        if let trailers {
-          let whole = trailers.filter { !$0.value.unicodeScalars.contains("\u{FFFD}") }
-          let fields = whole.map { ($0.name, String(latin1: $0.value.utf8)) }
-          return context.fireChannelRead(wrapInboundOut(.end(HTTPHeaders(fields))))
-        }
-      }
-      context.fireChannelRead(data)
+    func note(_ head: HTTPRequestHead) {
+      place.isHead = false
+      place.contentLeft = head.headers.first(name: "content-length").flatMap { Int(FieldList.trimmed($0[...])) }
     }
+  }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      place.hasFailed = true
-      context.fireErrorCaught(error)
-    }
+  /// Stands behind the parser of responses and the encoder of requests.
+  final class Responses: Inside {
+    typealias InHead = HTTPResponseHead
+    typealias OutHead = HTTPRequestHead
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      switch unwrapOutboundIn(data) {
-      case .head, .end(.some): place.isWritingFields = true
-      case .body, .end: break
-      }
-      context.write(data, promise: promise)
-      place.isWritingFields = false
+    let place: FieldBytes
+
+    init(_ place: FieldBytes) { self.place = place }
+
+    func note(_ head: HTTPResponseHead) {
+      guard head.status.code >= 200 else { return }
+      place.isHead = false
+      // No other response is awaited behind it.
+      place.contentLeft = .max
     }
   }
 
@@ -120,6 +128,38 @@ final class FieldBytes {
   }
 }
 
+extension FieldBytes.Inside {
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): note(head)
+    case .body(let content): place.contentLeft? -= content.readableBytes
+    case .end(let trailers):
+      place.isHead = true
+      // These came with the content, as they were.
+      if let trailers {
+        let whole = trailers.filter { !$0.value.unicodeScalars.contains("\u{FFFD}") }
+        let fields = whole.map { ($0.name, String(latin1: $0.value.utf8)) }
+        return context.fireChannelRead(wrapInboundOut(.end(HTTPHeaders(fields))))
+      }
+    }
+    context.fireChannelRead(data)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    place.hasFailed = true
+    context.fireErrorCaught(error)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch unwrapOutboundIn(data) {
+    case .head, .end(.some): place.isWritingFields = true
+    case .body, .end: break
+    }
+    context.write(data, promise: promise)
+    place.isWritingFields = false
+  }
+}
+
 extension ByteBuffer {
   /// Takes out what stands before a place of its readable bytes.
   fileprivate mutating func take(upTo end: Int) -> ByteBuffer {
@@ -130,7 +170,7 @@ extension ByteBuffer {
 extension HTTPField {
   /// A field from a text of a character for each byte.
   init(name: Name, latin1 text: String) {
-    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+    if text.isASCII {
       self.init(name: name, value: text)
     } else {
       self.init(name: name, value: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
@@ -140,8 +180,14 @@ extension HTTPField {
   /// Its value as a text of a character for each byte.
   var latin1: String {
     let text = value
-    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
-    return unsafe withUnsafeBytesOfValue { unsafe String(latin1: $0) }
+    return text.isASCII ? text : unsafe withUnsafeBytesOfValue { unsafe String(latin1: $0) }
   }
+}
+
+extension String {
+  /// A text of a character for each of its bytes.
+  var latin1: String { isASCII ? self : String(latin1: utf8) }
+
+  fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }
 #endif

@@ -2,41 +2,42 @@
 import CacheEngineHTTP
 import CacheEngineNetwork
 import HTTPTypes
+import NIOCore
 import NIOHTTP1
 
 /// The head of an answer as it goes out to a client, with where its content ends.
 struct FramedHead {
-  var head: HTTPResponseHead
+  private static let via = HTTPField(name: .via, value: "1.1 cache-explorer")
+
+  private(set) var head: HTTPTypes.HTTPResponse
   /// Whether content may follow.
   let mayHaveBody: Bool
   /// Whether the connection can carry another request.
-  var isKept: Bool
-  var isChunked = false
+  private(set) var isKept: Bool
+  private(set) var isChunked = false
 
   /// `origin`: A target of the origin's.
   init(_ answer: HTTPCacheAnswer, to request: HTTPRequestHead, from origin: TargetURI, mayStay: Bool) {
-    head = HTTPResponseHead(answer.head)
-    let locations = head.headers["location"]
-    if locations.count == 1, let path = origin.path(of: locations[0]) {
-      head.headers.replaceOrAdd(name: "Location", value: path)
-    }
-    head.headers.add(name: "Via", value: "1.1 cache-explorer")
-    mayHaveBody = request.method != .HEAD && head.status.mayHaveResponseBody
+    head = answer.head
+    let locations = head.headerFields[values: .location]
+    if locations.count == 1, let path = origin.path(of: locations[0]) { head.headerFields[.location] = path }
+    head.headerFields.append(Self.via)
+    mayHaveBody = request.method != .HEAD && HTTPResponseStatus(statusCode: head.status.code).mayHaveResponseBody
     isKept = request.isPersistent && mayStay
-    if mayHaveBody, !head.headers.contains(name: "content-length") {
+    if mayHaveBody, !head.headerFields.contains(.contentLength) {
       if let length = answer.body.length, answer.body.bytes != nil {
-        head.headers.add(name: "Content-Length", value: String(length))
+        head.headerFields.append(HTTPField(name: .contentLength, value: String(length)))
       } else if request.version == .http1_1 {
-        head.headers.add(name: "Transfer-Encoding", value: "chunked")
+        head.headerFields.append(HTTPField(name: .transferEncoding, value: "chunked"))
         isChunked = true
       } else {
         isKept = false
       }
     }
     if !isKept {
-      head.headers.add(name: "Connection", value: "close")
+      head.headerFields.append(HTTPField(name: .connection, value: "close"))
     } else if request.version == .http1_0 {
-      head.headers.add(name: "Connection", value: "keep-alive")
+      head.headerFields.append(HTTPField(name: .connection, value: "keep-alive"))
     }
   }
 }
@@ -74,8 +75,24 @@ extension HTTPResponseHead {
     self.init(
       version: .http1_1,
       status: HTTPResponseStatus(
-        statusCode: response.status.code, reasonPhrase: String(latin1: response.status.reasonPhrase.utf8)),
+        statusCode: response.status.code, reasonPhrase: response.status.reasonPhrase.latin1),
       headers: HTTPHeaders(response.headerFields))
+  }
+}
+
+extension ByteBuffer {
+  /// Writes a head as it goes over the network: what its fields can hold breaks no line.
+  mutating func write(_ head: HTTPTypes.HTTPResponse) {
+    // It has the phrases of known statuses.
+    let status = HTTPResponseStatus(statusCode: head.status.code, reasonPhrase: head.status.reasonPhrase)
+    writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+    for field in head.headerFields {
+      writeString(field.name.rawName)
+      writeStaticString(": ")
+      _ = unsafe field.withUnsafeBytesOfValue { unsafe writeBytes($0) }
+      writeStaticString("\r\n")
+    }
+    writeStaticString("\r\n")
   }
 }
 

@@ -24,7 +24,7 @@ extension HTTPCacheProxy {
           let goesOn: Bool
           switch RequestCheck(head, origin: target, peer: peer, settings: settings) {
           case .refuse(let status):
-            try await answer(exchange, status, [], "", isLast: true)
+            try await answer(exchange, status, [:], "", isLast: true)
             goesOn = false
           case .answer(let status, let fields, let body):
             // Content means nothing here; linger(_:_:) takes what comes after the last answer.
@@ -155,9 +155,9 @@ extension HTTPCacheProxy {
       case is CancellationError:
         tally.note(exchange.served(ServedRequest.unanswered, isAnsweredByProxy: false))
         throw error
-      case let fault as ContentFault: try await self.answer(exchange, fault.rawValue, [], "", isLast: true)
+      case let fault as ContentFault: try await self.answer(exchange, fault.rawValue, [:], "", isLast: true)
       case let error as CacheError where error.code == .invalidAddress:
-        try await self.answer(exchange, 400, [], "", isLast: true)
+        try await self.answer(exchange, 400, [:], "", isLast: true)
       case let cause: try await self.answer(exchange, to: cause, failure?.status)
       }
       return false
@@ -171,8 +171,8 @@ extension HTTPCacheProxy {
   private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange, mayStay: Bool) async throws -> Bool {
     var served = ServedRequest(answer, to: exchange.head)
     let framed = FramedHead(answer, to: exchange.head, from: target, mayStay: mayStay)
-    let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
-    let announced = isChunked ? nil : head.headers["content-length"].first.flatMap { Int($0) }
+    let (head, isKept) = (HTTPResponseHead(framed.head), framed.isKept)
+    let announced = framed.isChunked ? nil : framed.head.headerFields[.contentLength].flatMap { Int($0) }
     defer {
       // A client that has all that was announced may leave before we say that this was all.
       if framed.mayHaveBody, served.bytes > 0, served.bytes == announced { served.isWhole = true }
@@ -215,21 +215,22 @@ extension HTTPCacheProxy {
   /// Says that the origin does not answer.
   private func answer(_ exchange: Exchange, to error: any Error, _ status: CacheStatus?) async throws {
     let fault = ProxyFault(error)
-    let fields = [("Cache-Status", status?.text), ("Proxy-Status", fault.field)]
-      .compactMap { name, value in value.map { (name, $0) } }
+    var fields: HTTPFields = [:]
+    fields[.cacheStatus] = status?.text
+    fields[.proxyStatus] = fault.field
     try await answer(exchange, fault.status, fields, "", isLast: true, cache: status, error: error)
   }
 
   /// Answers without the origin.
   private func answer(
-    _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool,
+    _ exchange: Exchange, _ status: Int, _ fields: HTTPFields, _ body: String, isLast: Bool,
     cache: CacheStatus? = nil, error: (any Error)? = nil
   ) async throws {
-    var headers = HTTPHeaders(fields)
-    headers.add(name: "Content-Length", value: String(body.utf8.count))
-    headers.add(name: "Date", value: HTTPDate(SystemClock().timeSinceEpoch).description)
-    if isLast { headers.add(name: "Connection", value: "close") }
-    let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+    var fields = fields
+    fields[.contentLength] = String(body.utf8.count)
+    fields[.date] = HTTPDate(SystemClock().timeSinceEpoch).description
+    if isLast { fields[.connection] = "close" }
+    let head = HTTPResponseHead(HTTPTypes.HTTPResponse(status: .init(code: status), headerFields: fields))
     var served = exchange.served(status, cache: cache, isAnsweredByProxy: true)
     if let error { served.note(error) }
     defer { tally.note(served) }

@@ -127,10 +127,10 @@ where Store.Key == String, Store.Value == StoredVariants {
       HalfClosure(), FieldBytes.Outside(place),
       HTTPResponseEncoder(configuration: encoding),
       ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
-      FieldBytes.Inside<HTTPRequestHead, HTTPResponseHead>(place),
-      HTTPServerPipelineHandler(), NIOHTTPResponseHeadersValidator(),
+      FieldBytes.Requests(place),
+      HTTPServerPipelineHandler(),
       ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout, note: instant.note),
-      InstantAnswerHandler(instant),
+      InstantAnswerHandler(instant, place),
     ])
   }
 

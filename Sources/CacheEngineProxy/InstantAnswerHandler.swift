@@ -31,12 +31,21 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
+  /// More content than this is not copied behind its head.
+  private static let mostCopied = 16 << 10
+  /// Stands for the head of every answer, which goes out as bytes.
+  private static let head = HTTPResponseHead(version: .http1_1, status: .ok)
+
   private let answers: InstantAnswers
+  private let fields: FieldBytes
   private var peer: String?
   /// The head of a request that has no content, until its end, which stands right behind it.
   private var pending: HTTPRequestHead?
 
-  init(_ answers: InstantAnswers) { self.answers = answers }
+  init(_ answers: InstantAnswers, _ fields: FieldBytes) {
+    self.answers = answers
+    self.fields = fields
+  }
 
   func channelActive(context: ChannelHandlerContext) {
     peer = context.remoteAddress?.ipAddress
@@ -74,12 +83,15 @@ final class InstantAnswerHandler: ChannelInboundHandler {
       let answer = answers.cache(request, target), let content = answer.body.bytes
     else { return false }
     let framed = FramedHead(answer, to: head, from: answers.origin, mayStay: true)
-    context.write(wrapOutboundOut(.head(framed.head)), promise: nil)
     var served = ServedRequest(answer, to: head)
-    if framed.mayHaveBody, !content.isEmpty {
-      served.bytes = content.count
-      write(content, isPart: framed.head.status == .partialContent, context)
-    }
+    served.bytes = framed.mayHaveBody ? content.count : 0
+    let copied = served.bytes <= Self.mostCopied ? served.bytes : 0
+    var bytes = context.channel.allocator.buffer(capacity: 512 + copied)
+    bytes.write(framed.head)
+    if copied > 0 { bytes.writeBytes(content) }
+    fields.prepare(bytes)
+    context.write(wrapOutboundOut(.head(Self.head)), promise: nil)
+    if served.bytes > copied { write(content, isPart: framed.head.status == .partialContent, context) }
     context.write(wrapOutboundOut(.end(nil)), promise: nil)
     // Once all that have asked by now have their answers: each is sent quickly then, and a client that reads is not woken for each.
     context.eventLoop.assumeIsolated().execute { context.flush() }

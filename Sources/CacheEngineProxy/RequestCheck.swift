@@ -10,7 +10,7 @@ enum RequestCheck {
   case forward(HTTPRequest, TargetURI, expectsContinue: Bool)
   case refuse(Int)
   /// It is for the proxy itself.
-  case answer(Int, [(String, String)], body: String)
+  case answer(Int, HTTPFields, body: String)
 
   /// Decides; `origin` is any target of the origin's.
   init(_ head: HTTPRequestHead, origin: TargetURI, peer: String?, settings: ProxySettings) {
@@ -59,8 +59,8 @@ enum RequestCheck {
       let left = hops.first.flatMap { FieldList.number($0[...]) }
       if left == 0 || path == "*" {
         return method == .options
-          ? .answer(200, [("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")], body: "")
-          : .answer(200, [("Content-Type", "message/http")], body: "TRACE \(head.uri) HTTP/1.1\r\n\r\n")
+          ? .answer(200, [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"], body: "")
+          : .answer(200, [.contentType: "message/http"], body: "TRACE \(head.uri) HTTP/1.1\r\n\r\n")
       }
       if let left { fields[.maxForwards] = String(left - 1) }
     }

@@ -310,7 +310,7 @@ public final class ServerOrigin: HTTPOrigin {
                 HTTPResponseDecoder(
                   leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward,
                   limitConfiguration: limits)),
-              FieldBytes.Inside<HTTPResponseHead, HTTPRequestHead>(place),
+              FieldBytes.Responses(place),
               connection,
             ])
           }

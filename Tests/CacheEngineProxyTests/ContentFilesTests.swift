@@ -84,7 +84,7 @@ struct ContentFilesTests: ProxySuite {
   /// Whether the content of an answer that is given often is sent from a file.
   private func isSentFromFile(_ fields: HTTPHeaders, _ answers: InstantAnswers) throws -> Bool {
     let channel = EmbeddedChannel()
-    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(answers))
+    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(answers, FieldBytes()))
     let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: fields)
     var isFile = false
     for _ in 0..<ContentFiles.sendings {
@@ -130,6 +130,39 @@ struct ContentFilesTests: ProxySuite {
         }
       }
       #expect(origin.requests.count { $0.hasPrefix("GET") } == 2)
+    }
+  }
+
+  @Test(
+    "what is answered at once is whole at every size, and as it was stored, also on a connection that carried chunks")
+  func sizesAtOnce() async throws {
+    let sizes = [0, 1, (16 << 10) - 1, 16 << 10, (16 << 10) + 1, ContentFiles.least + 1]
+    let answer: @Sendable (String) -> RawAnswer = { request in
+      guard let size = Int(request.dropFirst("GET /".count).prefix { $0 != " " }) else {
+        return RawAnswer(
+          "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n<>\r\n0\r\n\r\n")
+      }
+      return Self.fresh(String(repeating: "a", count: size), "ETag: \"\(size)\"\r\nX-Name: \u{E9}\r\n")
+    }
+    try await withProxy(origin: answer) { (port, _, origin) async throws in
+      for size in sizes { _ = try await ask(port, get("/\(size)")) }
+      let inTurn = sizes.map { "GET /chunks HTTP/1.1\r\nHost: a\r\n\r\nGET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }
+      let answers = try await ask(port, inTurn.joined() + get("/chunks")).components(separatedBy: "HTTP/1.1 200 OK\r\n")
+        .dropFirst()
+      #expect(answers.count == 2 * sizes.count + 1)
+      for (answer, size) in zip(answers.enumerated().filter { $0.offset % 2 == 1 }.map(\.element), sizes) {
+        let parts = answer.components(separatedBy: "\r\n\r\n")
+        #expect(parts.count == 2 && parts[1] == String(repeating: "a", count: size))
+        let lines = parts[0].components(separatedBy: "\r\n")
+        #expect(
+          Set(lines).isSuperset(of: [
+            "Content-Length: \(size)", "ETag: \"\(size)\"", "X-Name: \u{E9}", "Age: 0", "Via: 1.1 cache-explorer",
+          ]))
+        #expect(lines.contains { $0.hasPrefix("Cache-Status: cache-explorer; hit") } && Set(lines).count == lines.count)
+      }
+      #expect(
+        answers.enumerated().allSatisfy { $0.offset % 2 == 1 || $0.element.hasSuffix("\r\n\r\n2\r\n<>\r\n0\r\n\r\n") })
+      #expect(origin.requests.count { !$0.contains("/chunks") } == sizes.count)
     }
   }
 }

@@ -15,7 +15,7 @@ struct FieldBytesTests {
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandlers([
       FieldBytes.Outside(place), ByteToMessageHandler(HTTPRequestDecoder()),
-      FieldBytes.Inside<HTTPRequestHead, HTTPResponseHead>(place),
+      FieldBytes.Requests(place),
     ])
     return channel
   }
@@ -74,7 +74,7 @@ struct FieldBytesTests {
     let place = FieldBytes()
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandlers([
-      FieldBytes.Outside(place), HTTPResponseEncoder(), FieldBytes.Inside<HTTPRequestHead, HTTPResponseHead>(place),
+      FieldBytes.Outside(place), HTTPResponseEncoder(), FieldBytes.Requests(place),
     ])
     var fields: HTTPFields = [.contentLength: "2"]
     fields.append(field)
