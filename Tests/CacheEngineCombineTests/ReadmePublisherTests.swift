@@ -3,7 +3,7 @@ import CacheEngine
 import CacheEngineCombine
 import Testing
 
-/// The code with publishers of *Coming from Carlos*, compiled and run, which `PagesTests` finds here.
+/// The code with publishers of *Coming from Carlos* and of the product's first page, compiled and run, which `PagesTests` finds here.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct ReadmePublisherTests {
   /// As such caches are: a class that says nothing of threads.
   private final class Names {
@@ -36,6 +36,24 @@ import Testing
     #expect(shown == "Hello, ADA!")
     #expect(names.peek("ada") == "ADA")
     #expect(oldCache.asked == 1)
+  }
+
+  @Test("what a level has is shown, and what it stores is waited for, through publishers")
+  func levels() async throws {
+    let memory = MemoryCacheLevel<String, String>()
+    var cancellables: Set<AnyCancellable> = []
+    var shown: [String] = []
+    var done: (() -> Void)?
+    func show(_ name: String) { shown.append(name) }
+    func report(_ completion: Subscribers.Completion<any Error>) { done?() }
+    // Article
+    memory.setPublisher("Ada", forKey: "user")
+      .flatMap { memory.publisher(for: "user") }
+      .sink(receiveCompletion: { report($0) }, receiveValue: { show($0) })
+      .store(in: &cancellables)
+    // end
+    await withCheckedContinuation { continuation in done = { continuation.resume() } }
+    #expect(shown == ["Ada"])
   }
 
   @Test("each call of Carlos has its counterpart, with publishers and with async")

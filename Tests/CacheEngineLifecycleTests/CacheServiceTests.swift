@@ -9,6 +9,8 @@ import TestSupport
 import Testing
 
 /// Levels that are closed when the program ends.
+///
+/// `PagesTests` finds the code of the product's first page here.
 struct CacheServiceTests {
   private struct Broken: ClosableLevel {
     var name: String { "broken" }
@@ -49,8 +51,10 @@ struct CacheServiceTests {
     let (folder, started, errors) = (DiskFolder(), Gate(), Calls<String>())
     let disk = try DiskCacheLevel<String, Data>(directory: folder.path)
     try await disk.set(Data([1]), forKey: "first")
-    let group = ServiceGroup(
-      services: [CacheService(closing: [disk]), User(level: disk, started: started, errors: errors)])
+    let server = User(level: disk, started: started, errors: errors)
+    // Article
+    let group = ServiceGroup(services: [CacheService(closing: [disk]), server])
+    // end
     async let end: Void = group.run()
     try await started.pass()
     #expect(try await disk.get("first") == Data([1]))

@@ -4,6 +4,8 @@ import CacheEngineTesting
 import Testing
 
 /// The page that Prometheus reads.
+///
+/// `PagesTests` finds the code of the product's first page here.
 struct PrometheusPageTests {
   private static let hostile = [
     "a\"b", "a\\", "\\\"", "a\nb", "a\r\nb", "\n", "", "le=\"1\"}", "\\n", "é\u{301}", "# TYPE x counter", "\u{0}",
@@ -52,6 +54,27 @@ struct PrometheusPageTests {
     #expect(read["cache_level_capacity", labels(["level": "memory"])] == 100)
     #expect(read["cache_level_entries_limit", labels(["level": "memory"])] == nil)
     #expect(!page.text.contains("broken"), "a page has no keys")
+  }
+
+  @Test("The stack of the first page is on the page of Prometheus")
+  func firstPage() async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    let source = ScriptedLevel<String, Int> { _ in .hit(Entry(1)) }
+    // Article
+    let statistics = CacheStatistics()
+    let photos = memory.observed(as: "memory", by: statistics)
+      .compose(source.observed(as: "source", by: statistics))
+      .traced(by: statistics)
+
+    var page = PrometheusPage()
+    page.add(statistics.snapshot, cache: "photos")
+    let body = page.text  // of the response to GET /metrics, with PrometheusPage.contentType
+    // end
+    #expect(body.contains("cache_requests_pending{cache=\"photos\"} 0\n"))
+    _ = try await photos.get("a")
+    page.add(statistics.snapshot, cache: "photos")
+    let read = try Exposition(page.text)
+    #expect(read["cache_served_total", ["cache": "photos", "level": "source"]] == 1)
   }
 
   @Test(

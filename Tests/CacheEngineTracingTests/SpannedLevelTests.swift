@@ -8,6 +8,8 @@ import Testing
 import Tracing
 
 /// Spans of reads.
+///
+/// `PagesTests` finds the code of the product's first page here.
 struct SpannedLevelTests {
   private let tracer = InMemoryTracer()
 
@@ -36,6 +38,18 @@ struct SpannedLevelTests {
     #expect(cache.peek("a") == 1)
     #expect(tracer.finishedSpans.count == 1)
     #expect(tracer.activeSpans.isEmpty)
+  }
+
+  @Test("Levels below memory have spans of their own")
+  func below() async throws {
+    let (memory, network) = (MemoryCacheLevel<String, Int>(), origin())
+    let disk = ScriptedLevel<String, Int>(name: "disk") { _ in .miss(.absent) }
+    // Article
+    let photos = memory.compose(disk.spanned(as: "photo on disk", tracer: tracer))
+      .compose(network.spanned(as: "fetch photo", tracer: tracer))
+    // end
+    for _ in 0..<2 { #expect(try await photos.get("a") == 1) }
+    #expect(tracer.finishedSpans.map(\.operationName) == ["photo on disk", "fetch photo"])
   }
 
   @Test("A hit in memory counts once, whichever way it is asked for")
@@ -79,7 +93,7 @@ struct SpannedLevelTests {
   }
 
   @Test("Around the level below, reads have spans though the memory above is observed")
-  func below() async throws {
+  func observedMemory() async throws {
     let statistics = CacheStatistics()
     let cache = MemoryCacheLevel<String, Int>().observed(as: "memory", by: statistics)
       .compose(origin().spanned(as: "fetch", tracer: tracer)).traced(by: statistics)
