@@ -49,7 +49,7 @@ public struct LevelPublisher<Output: Sendable>: Publisher, Sendable {
 
   /// Begins a subscription; the level is asked when a value is demanded.
   ///
-  /// - Parameter subscriber: Told the outcome.
+  /// - Parameter subscriber: Receives the outcome.
   public func receive(subscriber: some Subscriber<Output, Failure>) {
     let subscription = LevelSubscription(subscriber: AnySubscriber(subscriber), actor: actor, ask: ask)
     subscriber.receive(subscription: subscription)

@@ -57,7 +57,7 @@ public struct PrometheusPage: Sendable {
   /// Puts the counts of a cache on the page, in place of those that it has of a cache of this name.
   ///
   /// - Parameters:
-  ///   - counts: The counts, since the program began: Prometheus finds out itself what came between two pages.
+  ///   - counts: The counts, since the program began: Prometheus computes the difference between two pages by itself.
   ///   - cache: The name of the cache.
   /// - Complexity: O(levels and operators), times the number of buckets.
   public mutating func add(_ counts: CacheStatistics.Snapshot, cache: String) {

@@ -135,6 +135,10 @@ where Store.Key == String, Store.Value == StoredVariants {
   }
 
   /// Answers requests until ``stop(within:)``, or until the task is cancelled.
+  ///
+  /// It returns when the requests under way are finished; if the task is cancelled, these are aborted.
+  ///
+  /// - Throws: The error of the system if no further connection can be accepted.
   public func serve() async throws {
     try await withTaskCancellationHandler {
       try await listener.executeThenClose { connections in

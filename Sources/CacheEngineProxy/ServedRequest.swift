@@ -19,7 +19,7 @@ public struct ServedRequest: Sendable {
   public var age: Int?
   /// The bytes of content that were sent.
   public var bytes: Int
-  /// How long it took.
+  /// How long it took, from the arrival of the request's head to the end of the response.
   public var duration: Duration
   /// Whether the answer was sent completely.
   public var isWhole: Bool

@@ -15,7 +15,7 @@ public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   /// Says what goes wrong.
   public let injector: FaultInjector
 
-  /// Asks the level inside, if the injector lets it.
+  /// Asks the level inside, unless the injector makes the call fail.
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
@@ -26,25 +26,25 @@ public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   /// Answers at once what the level inside does, as long as nothing goes wrong on purpose.
   public func peek(_ key: Key) -> Value? { injector.isIdle ? base.peek(key) : nil }
 
-  /// Stores a value in the level inside, if the injector lets it.
+  /// Stores a value in the level inside, unless the injector makes the call fail.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await injector.strike(level: name)
     try await base.set(value, forKey: key)
   }
 
-  /// Stores a value in the level inside on terms of its own, if the injector lets it.
+  /// Stores a value in the level inside on terms of its own, unless the injector makes the call fail.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await injector.strike(level: name)
     try await base.store(value, forKey: key, terms: terms)
   }
 
-  /// Removes a value from the level inside, if the injector lets it.
+  /// Removes a value from the level inside, unless the injector makes the call fail.
   public func remove(_ key: Key) async throws {
     try await injector.strike(level: name)
     try await base.remove(key)
   }
 
-  /// Removes everything from the level inside, if the injector lets it.
+  /// Removes everything from the level inside, unless the injector makes the call fail.
   public func clear() async throws {
     try await injector.strike(level: name)
     try await base.clear()
@@ -54,7 +54,7 @@ public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
 // So that a level says the same about itself with faults around it: an observer tells nothing of writes into a fetcher, and
 // reads a storage level's usage.
 extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {
-  /// Removes the entries whose keys meet a condition from the level inside, if the injector lets it.
+  /// Removes the entries whose keys meet a condition from the level inside, unless the injector makes the call fail.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     try await injector.strike(level: name)
@@ -63,7 +63,7 @@ extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {
 }
 
 extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {
-  /// Removes every entry that was stored with a tag from the level inside, if the injector lets it.
+  /// Removes every entry that was stored with a tag from the level inside, unless the injector makes the call fail.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
     try await injector.strike(level: name)
@@ -72,7 +72,7 @@ extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {
 }
 
 extension FaultInjectingLevel: ConditionalLevel where Base: ConditionalLevel {
-  /// Stores a value if a condition holds in the level inside, if the injector lets it.
+  /// Stores a value if a condition holds in the level inside, unless the injector makes the call fail.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -85,13 +85,13 @@ extension FaultInjectingLevel: RenewingLevel where Base: RenewingLevel {}
 extension FaultInjectingLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension FaultInjectingLevel: InvalidatableLevel where Base: InvalidatableLevel {
-  /// Forgets the copies of a key in the level inside, if the injector lets it.
+  /// Forgets the copies of a key in the level inside, unless the injector makes the call fail.
   public func invalidate(_ key: Key) async throws {
     try await injector.strike(level: name)
     try await base.invalidate(key)
   }
 
-  /// Forgets all copies in the level inside, if the injector lets it.
+  /// Forgets all copies in the level inside, unless the injector makes the call fail.
   public func invalidateAll(_ cause: InvalidationCause) async throws {
     try await injector.strike(level: name)
     try await base.invalidateAll(cause)
@@ -112,13 +112,13 @@ extension FaultInjectingLevel: StorageLevel where Base: StorageLevel {
   /// Every entry of the level inside.
   public func contents() async throws -> [EntrySummary<Key>] { try await base.contents() }
 
-  /// Ends the lifetime of an entry of the level inside, if the injector lets it.
+  /// Ends the lifetime of an entry of the level inside, unless the injector makes the call fail.
   public func expire(_ key: Key) async throws {
     try await injector.strike(level: name)
     try await base.expire(key)
   }
 
-  /// Drops what has expired in the level inside, if the injector lets it.
+  /// Drops what has expired in the level inside, unless the injector makes the call fail.
   @discardableResult
   public func removeExpired() async throws -> Int {
     try await injector.strike(level: name)

@@ -39,8 +39,8 @@ public final class SimulatedSharedStore: Sendable {
   /// A connection of its own to the store, as a process would have it.
   ///
   /// - Parameters:
-  ///   - name: What the client is called; what it changes is not told to itself.
-  ///   - hearsItself: Whether what it changes is told to itself as well.
+  ///   - name: What the client is called; it is not notified of its own changes.
+  ///   - hearsItself: Whether it is notified of its own changes as well.
   /// - Returns: The client, connected and listening.
   public func client(_ name: String, hearsItself: Bool = false) -> SimulatedSharedClient {
     SimulatedSharedClient(store: self, name: name, hearsItself: hearsItself)

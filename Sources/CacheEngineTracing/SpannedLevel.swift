@@ -24,7 +24,7 @@ public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
     self.tracer = tracer
   }
 
-  /// Returns the value held for a key; what the level inside has at hand makes no span.
+  /// Returns the value held for a key; what the level inside can answer at once makes no span.
   public func get(_ key: Base.Key) async throws -> Base.Value? {
     if let value = base.peek(key) { return value }
     return try await spanned { try await base.lookup(key) }.entry?.value
@@ -36,7 +36,7 @@ public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
   /// Returns the entry if the level inside can answer at once; that makes no span.
   public func peekEntry(_ key: Base.Key) -> Entry<Base.Value>? { base.peekEntry(key) }
 
-  /// Returns the entry for a key, or why there is none; what the level inside has at hand makes no span.
+  /// Returns the entry for a key, or why there is none; what the level inside can answer at once makes no span.
   public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     if let entry = base.peekEntry(key) { return .hit(entry) }
     // Some levels have a value at hand, and no entry. A look-up that includes expired entries was counted before.

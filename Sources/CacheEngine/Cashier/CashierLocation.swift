@@ -8,7 +8,7 @@ internal import Foundation
 
 /// Where a ``Cashier`` keeps its files, and whether the system may remove them.
 public struct CashierLocation: Hashable, Sendable {
-  /// Below which directory the cache has its folder.
+  /// The directory that contains the folder of the cache.
   public let directory: String
   /// Whether what is stored should outlive everything but its removal.
   ///

@@ -72,7 +72,7 @@ public final class DiskCacheInspection: Sendable {
   /// - Parameters:
   ///   - directory: The path of the directory.
   ///   - cipher: What opens keys and values; `nil` for a store that is not encrypted.
-  ///   - clock: The clock that lifetimes are told by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Returns: What can be asked for entries and values.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` if there is no such directory or it cannot be
   ///   read, ``CacheError/Code/invalidSetting`` if the path is empty, ``CacheError/Code/unusableStore`` if its format is newer than

@@ -5,7 +5,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Where programs of this platform keep their files, as levels do that are told no directory.
+/// Where programs keep their files on this platform, as do levels that are given no directory.
 public enum StandardDirectory {
   /// This program's own folder below one of the user's directories.
   ///

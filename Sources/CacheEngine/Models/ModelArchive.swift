@@ -50,7 +50,7 @@ public final class ModelArchive: Sendable {
     /// Where the cache had one already, that one stays, merged with the one that was read if it is ``Mergeable`` and came
     /// while the other was not known.
     public var loaded = 0
-    /// Models that the level has forgotten, or whose names it has, or that have expired.
+    /// Models that the level has lost, or whose place in the list it has lost, or that have expired.
     public var missing = 0
     /// Models that were damaged, of an unknown type or form, or could not be read; each was reported.
     public var unreadable = 0

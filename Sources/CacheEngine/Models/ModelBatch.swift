@@ -43,7 +43,7 @@ public final class ModelBatch: Sendable {
 
   /// Removes every model when the batch ends, except those that the batch stores afterwards.
   ///
-  /// What others store meanwhile goes as well.
+  /// What others store in the meantime is removed as well.
   public func removeAll() { journal.withLock { $0.appendClear() } }
 
   /// Returns the model that would be stored if the batch ended now.

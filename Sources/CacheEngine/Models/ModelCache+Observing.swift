@@ -65,7 +65,7 @@ extension ModelCache {
 
   /// Calls a closure after every commit, with everything that it changed.
   ///
-  /// Commits that change nothing are not reported. Everything said of ``observe(_:id:_:)`` applies here as well; a listener is called
+  /// Commits that change nothing are not reported. What ``observe(_:id:_:)`` promises applies here as well; a listener is called
   /// after the observers of the single models.
   ///
   /// - Parameter body: Called with the changes.

@@ -56,7 +56,7 @@ extension ModelCache {
     commit { graph, now in graph.prune(now: now) }
   }
 
-  /// Removes the models whose deadline has passed; observers are told as of any removal.
+  /// Removes the models whose deadline has passed; observers are notified as of any removal.
   ///
   /// Nobody sees an expired model in any case. It leaves when somebody asks for it, or when a model that it points to
   /// changes, or else now.

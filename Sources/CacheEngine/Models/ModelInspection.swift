@@ -38,7 +38,7 @@ extension ModelCache {
 
   /// What is known of every model, in no particular order.
   ///
-  /// The cache stands still meanwhile: about a microsecond for every three models.
+  /// The cache answers nobody else in the meantime: about a microsecond for every three models.
   ///
   /// - Returns: One inspection for each model that is stored, pointed to or observed.
   /// - Complexity: O(n + r) for n models with r relations.

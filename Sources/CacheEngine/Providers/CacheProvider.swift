@@ -144,9 +144,9 @@ public enum CacheProvider {
 
   // MARK: Encryption
 
-  /// Seals a folder with the newest key of the configuration's cipher, so that older keys are needed no longer.
+  /// Seals a folder with the newest key of the configuration's cipher, so that older keys are no longer needed.
   ///
-  /// Caches that use the folder meanwhile go on; they must have been opened with the same cipher.
+  /// Caches that use the folder may go on in the meantime; they must have been opened with the same cipher.
   ///
   /// - Parameters:
   ///   - name: The kind of cache: `"data"`, `"json"`, or the name that ``cache(named:transforming:_:cost:)`` was given.

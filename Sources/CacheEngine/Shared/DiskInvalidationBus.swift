@@ -73,7 +73,7 @@ extension Coherence {
   ///
   /// - Parameters:
   ///   - disk: The level whose entries are copied.
-  ///   - whileDeaf: What becomes of the copies while nothing is heard, as after the owner of the files has ended.
+  ///   - whileDeaf: What happens to the copies while nothing is heard, as after the owner of the files has ended.
   public init<Value: Sendable>(
     _ disk: DiskCacheLevel<Key, Value>, whileDeaf: WhileDeaf = .serve(for: .seconds(5))
   ) {

@@ -30,7 +30,7 @@ public enum SharedInvalidation: Sendable, Equatable {
 public final class InvalidationFeed: AsyncSequence, Sendable {
   /// A report of the bus.
   public typealias Element = SharedInvalidation
-  /// Nothing: it ends when its listener is cancelled or its bus gone.
+  /// Never: the sequence ends when its listener is cancelled or its bus is gone.
   public typealias Failure = Never
 
   private struct State {

@@ -41,7 +41,7 @@ extension AsyncStorage {
   ///   - object: The value.
   ///   - key: The key.
   ///   - expiry: When it expires; `nil` for the default of each tier.
-  ///   - completion: Told when it is stored, or given the error.
+  ///   - completion: Called when it is stored, or with the error.
   public func setObject(
     _ object: Value, forKey key: Key, expiry: Expiry? = nil, completion: @escaping Completion<Void>
   ) {
@@ -52,19 +52,19 @@ extension AsyncStorage {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - completion: Told when it is removed, or given the error.
+  ///   - completion: Called when it is removed, or with the error.
   public func removeObject(forKey key: Key, completion: @escaping Completion<Void>) {
     enqueue(completion) { try $0.removeObject(forKey: key) }
   }
 
   /// Removes everything, including values that other views have stored.
   ///
-  /// - Parameter completion: Told when it is removed, or given the error.
+  /// - Parameter completion: Called when it is removed, or with the error.
   public func removeAll(completion: @escaping Completion<Void>) { enqueue(completion) { try $0.removeAll() } }
 
   /// Removes what has expired, from both tiers.
   ///
-  /// - Parameter completion: Given how many entries were removed, or the error.
+  /// - Parameter completion: Called with the number of entries that were removed, or with the error.
   public func removeExpiredObjects(completion: @escaping Completion<Int>) {
     enqueue(completion) { try $0.removeExpiredObjects() }
   }

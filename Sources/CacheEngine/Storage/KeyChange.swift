@@ -2,7 +2,7 @@ import CacheMemory
 
 public import CacheCore
 
-/// What became of one key of a ``Storage``, as told to its observers.
+/// What became of one key of a ``Storage``, as reported to its observers.
 public enum KeyChange<Value: Sendable>: Sendable {
   /// A value was stored.
   ///

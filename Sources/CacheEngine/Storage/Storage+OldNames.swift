@@ -37,7 +37,7 @@ extension Storage {
   /// Calls a closure after every change of this storage.
   ///
   /// - Parameters:
-  ///   - owner: When it is gone, nothing is told any more.
+  ///   - owner: When it is gone, the observation ends; it is not kept alive.
   ///   - body: Called with the owner, the storage and the change.
   /// - Returns: Ends this observation.
   @available(*, deprecated, message: "the closure takes the owner and the change")
@@ -53,7 +53,7 @@ extension Storage {
   /// Calls a closure after every change of one key.
   ///
   /// - Parameters:
-  ///   - owner: When it is gone, nothing is told any more.
+  ///   - owner: When it is gone, the observation ends; it is not kept alive.
   ///   - key: The key.
   ///   - body: Called with the owner, the storage and the change.
   /// - Returns: Ends this observation.
@@ -82,7 +82,7 @@ extension DiskConfig {
   }
 
   #if canImport(Darwin)
-  /// Creates a configuration whose files are protected as `FileManager` says it.
+  /// Creates a configuration whose files are protected, in the terms of `FileManager`.
   ///
   /// - Parameters:
   ///   - name: The name of the folder, one component of a path.

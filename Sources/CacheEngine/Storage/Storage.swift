@@ -167,7 +167,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   /// Removes the value of a key from every tier.
   ///
-  /// Removing an absent key succeeds, and nobody is told.
+  /// Removing an absent key succeeds, and nobody is notified.
   ///
   /// - Parameter key: The key.
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` or `CacheError.Code.closed`, in a storage of

@@ -11,7 +11,7 @@ public enum StorageTier: String, Sendable, CaseIterable {
   case disk
 }
 
-/// Something that happened in a ``Storage``, as told to its observers.
+/// Something that happened in a ``Storage``, as reported to its observers.
 public enum StorageChange<Key: Hashable & Sendable>: Hashable, Sendable {
   /// A value was stored under a key, through whatever view.
   case add(Key)

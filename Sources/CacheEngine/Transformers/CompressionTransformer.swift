@@ -34,7 +34,7 @@ public struct CompressionTransformer: TwoWayTransformer {
 
   /// How compressed bytes are wrapped.
   public let format: Format
-  /// How hard a write tries, from 0 (not at all) to 9.
+  /// The level of compression, from 0 (none) to 9 (the smallest result, the most work).
   public let level: Int
   /// The most bytes that a plain value may have.
   public let maximumSize: Int
@@ -43,9 +43,9 @@ public struct CompressionTransformer: TwoWayTransformer {
   ///
   /// - Parameters:
   ///   - format: How compressed bytes are wrapped.
-  ///   - level: How hard a write tries, from 0 (not at all) to 9.
-  ///   - maximumSize: The most bytes that a plain value may have. It bounds what a small piece can swell to when it is
-  ///     decompressed; larger values are not written either.
+  ///   - level: The level of compression, from 0 (none) to 9 (the smallest result, the most work).
+  ///   - maximumSize: The most bytes that a plain value may have. It limits what few compressed bytes can expand to; larger
+  ///     values are not written either.
   /// - Precondition: `level` is in 0…9 and `maximumSize` is not negative.
   public init(_ format: Format, level: Int = 6, maximumSize: Int = 64 << 20) {
     precondition((0...9).contains(level), "the compression level is from 0 to 9")
@@ -60,7 +60,7 @@ public struct CompressionTransformer: TwoWayTransformer {
   /// - Parameter input: The compressed bytes.
   /// - Returns: The plain bytes.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidCachedData` if the bytes are not whole in this format
-  ///   or if they become larger than ``maximumSize``; `CancellationError` if the task is cancelled on the way.
+  ///   or if they become larger than ``maximumSize``; `CancellationError` if the task is cancelled first.
   @concurrent
   public func transform(_ input: Data) async throws -> Data {
     do { return try ZlibStream.inflate(input, format: format, limit: maximumSize) } catch ZlibFailure.tooLarge {
@@ -75,7 +75,7 @@ public struct CompressionTransformer: TwoWayTransformer {
   /// - Parameter output: The plain bytes.
   /// - Returns: The compressed bytes; the same for the same bytes and version of zlib.
   /// - Throws: `CacheError` with code `CacheError.Code.encodingFailed` if there are more bytes than ``maximumSize``;
-  ///   `CancellationError` if the task is cancelled on the way.
+  ///   `CancellationError` if the task is cancelled first.
   @concurrent
   public func inverseTransform(_ output: Data) async throws -> Data {
     guard output.count <= maximumSize else {

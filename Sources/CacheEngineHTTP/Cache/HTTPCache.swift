@@ -349,7 +349,7 @@ package struct ForwardFailure: Error {
 
 /// A failure that did not fail a request.
 public struct HTTPCacheFailure: Sendable {
-  /// What the cache was doing.
+  /// A step of the cache that can fail without failing the request.
   public enum Step: String, Sendable {
     /// Reading what is stored.
     case read
@@ -361,7 +361,7 @@ public struct HTTPCacheFailure: Sendable {
     case revalidate
   }
 
-  /// What the cache was doing.
+  /// What failed.
   public var step: Step
   /// The URI that it concerned.
   public var uri: String

@@ -1,7 +1,7 @@
 #if HTTP
 public import HTTPTypes
 
-/// A message's head with its content.
+/// A response: status, fields and content.
 public struct HTTPAnswer: Sendable {
   /// Status and fields.
   public var head: HTTPResponse

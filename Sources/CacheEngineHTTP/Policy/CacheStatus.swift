@@ -1,7 +1,7 @@
 #if HTTP
 import HTTPTypes
 
-/// How a cache dealt with a request, as the `Cache-Status` field says it: RFC 9211.
+/// How a cache handled a request, as in the `Cache-Status` field (RFC 9211).
 public struct CacheStatus: Sendable, Equatable {
   /// What the cache calls itself; a token.
   public var cache: String

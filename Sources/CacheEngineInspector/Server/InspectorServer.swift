@@ -40,7 +40,7 @@ extension CacheInspector {
 
 /// A cache that is shown at a socket; see ``CacheInspector/serve(_:at:name:allowsWrites:)``.
 ///
-/// Letting go of it ends the serving, as ``close()`` does.
+/// Releasing it stops the serving, as ``close()`` does.
 public final class InspectorServer: Sendable {
   /// The path of the socket.
   public let path: String

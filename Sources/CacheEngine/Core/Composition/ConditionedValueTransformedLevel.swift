@@ -1,6 +1,6 @@
-/// A level whose values are turned on their way by a transformer that knows their keys.
+/// A level whose values are converted by a transformer that knows their keys.
 ///
-/// Built by ``CacheLevel/conditionedValueTransformation(_:)``. The transformer may turn each key's values in its own way,
+/// Built by ``CacheLevel/conditionedValueTransformation(_:)``. The transformer may convert each key's values in its own way,
 /// or refuse a key: then a read fails with its error although the level inside has the value, and a write writes
 /// nothing.
 public struct ConditionedValueTransformedLevel<Base: CacheLevel, Transformer: ConditionedTwoWayTransformer>: CacheLevel
@@ -40,15 +40,15 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
     try await turned(base.lookupIncludingExpired(key), key)
   }
 
-  /// Stores a value, turned back.
+  /// Converts a value back and stores it.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await base.set(try await transformer.inverseConditionalTransform(key: key, value: value), forKey: key)
   }
 
-  /// Stores a value, turned back, on terms of its own.
+  /// Converts a value back and stores it on terms of its own.
   ///
   /// - Parameters:
-  ///   - value: The value to turn back and store.
+  ///   - value: The value to convert back and store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and who stores it. A cost is not passed on: it is that of the value outside.
   /// - Throws: As ``get(_:)``.
@@ -89,7 +89,7 @@ extension ConditionedValueTransformedLevel: TaggedLevel where Base: TaggedLevel 
 }
 
 extension ConditionedValueTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
-  /// Stores a value, turned back, if a condition holds in the level inside.
+  /// Converts a value back and stores it if a condition holds in the level inside.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {

@@ -115,7 +115,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
 
   /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
-  /// As for every level; the loads are those of this pool, and are reported to its observer.
+  /// As ``CacheLevel/value(forKey:orLoad:)``; the loads are those of this pool, and are reported to its observer.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {

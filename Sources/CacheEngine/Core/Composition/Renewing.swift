@@ -91,7 +91,7 @@ extension ValueTransformedLevel: RenewingLevel where Base: RenewingLevel {
   /// As the level inside.
   public var renews: Bool { base.renews }
 
-  /// Asks the level inside with the expired value turned back; with none if it cannot be.
+  /// Asks the level inside with the expired value converted back, or with none if that is impossible.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     let inner: Base.Value
     do {
@@ -109,7 +109,7 @@ extension ConditionedValueTransformedLevel: RenewingLevel where Base: RenewingLe
   /// As the level inside.
   public var renews: Bool { base.renews }
 
-  /// Asks the level inside with the expired value turned back; with none if it cannot be.
+  /// Asks the level inside with the expired value converted back, or with none if that is impossible.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     let inner: Base.Value
     do {

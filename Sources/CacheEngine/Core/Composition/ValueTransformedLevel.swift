@@ -1,6 +1,6 @@
 /// A level whose values are of another kind than those it is asked for.
 ///
-/// Built by `transformValues`. Reads turn what was found, writes turn back what is stored. A value that cannot be turned
+/// Built by `transformValues`. Reads convert what was found, writes convert back what is stored. A value that cannot be converted
 /// fails the call with the transformer's error; nothing is then written.
 public struct ValueTransformedLevel<Base: CacheLevel, Transformer: TwoWayTransformer>: CacheLevel
 where Transformer.Input == Base.Value {
@@ -46,16 +46,16 @@ where Transformer.Input == Base.Value {
     try await base.lookupIncludingExpired(key).transformed(by: transformer)
   }
 
-  /// Stores a value, turned back.
+  /// Converts a value back and stores it.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await base.set(try await transformer.inverseTransform(value), forKey: key)
   }
 
-  /// Stores a value, turned back, on terms of its own.
+  /// Converts a value back and stores it on terms of its own.
   ///
   /// - Parameters:
-  ///   - value: The value to turn back and store.
+  ///   - value: The value to convert back and store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and who stores it. A cost is not passed on: it is that of the value outside.
   /// - Throws: As ``get(_:)``.
@@ -90,7 +90,7 @@ extension ValueTransformedLevel: TaggedLevel where Base: TaggedLevel {
 }
 
 extension ValueTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
-  /// Stores a value, turned back, if a condition holds in the level inside.
+  /// Converts a value back and stores it if a condition holds in the level inside.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {

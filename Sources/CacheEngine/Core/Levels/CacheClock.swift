@@ -66,7 +66,7 @@ extension Duration {
 
 /// The time that caches live by.
 ///
-/// It is injected everywhere, so that tests and demonstrations can turn it.
+/// It is injected everywhere, so that tests and demonstrations can set it.
 public protocol CacheClock: Clock<Duration> where Instant == CacheInstant {
   /// Now, by a clock that never steps and that goes on while the machine sleeps.
   var now: CacheInstant { get }

@@ -30,12 +30,30 @@ public protocol ConditionalLevel<Key, Value>: CacheLevel {
 }
 
 extension ConditionalLevel {
-  /// Stores a value unless there is one.
+  /// Stores a value only if there is none yet, or only one that has expired.
+  ///
+  /// The check and the store are one step, as in ``store(_:forKey:terms:if:)``.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - expiry: When the entry expires; `nil` for the level's own default.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``CacheLevel/set(_:forKey:)``.
   public func setIfAbsent(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws -> Bool {
     try await store(value, forKey: key, terms: StoreTerms(expiry: expiry), if: .absent)
   }
 
-  /// Stores a value in place of one that is there.
+  /// Stores a value only if there is one already.
+  ///
+  /// The check and the store are one step, as in ``store(_:forKey:terms:if:)``.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - expiry: When the entry expires; `nil` for the level's own default.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``CacheLevel/set(_:forKey:)``.
   public func replace(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws -> Bool {
     try await store(value, forKey: key, terms: StoreTerms(expiry: expiry), if: .present)
   }

@@ -1,6 +1,6 @@
-/// A level from which entries can be removed by what their keys look like.
+/// A level from which entries can be removed by a condition on their keys.
 ///
-/// Memory and disk levels can do this, and what operators make of them. A fetcher has nothing to remove.
+/// Memory and disk levels can do this, and so can compositions of them and operators around them. A fetcher has nothing to remove.
 public protocol SelectiveRemoval<Key, Value>: CacheLevel {
   /// Removes the entries whose keys meet a condition.
   ///

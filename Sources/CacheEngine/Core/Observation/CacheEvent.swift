@@ -185,7 +185,7 @@ enum RequestContext {
   static func numbered(_ request: RequestID, _ body: () -> Void) { number.withValue(request) { body() } }
 }
 
-/// Something that is told what happens in a cache.
+/// Something that is notified of what happens in a cache.
 ///
 /// ``record(_:)`` is called where the event happens, on whatever thread that is, and holds up the cache until it
 /// returns: record the event and return. It is never called under one of the cache's locks, so it may use the cache.

@@ -60,7 +60,7 @@ extension CacheStatistics {
       try fields.encodeIfPresent(circuitSince, forKey: CountName("circuitSince"))
     }
 
-    /// Adds other counts; what they tell of a circuit is the newer.
+    /// Adds other counts; the phase of a circuit is taken from them.
     public static func += (left: inout Self, right: Self) {
       for (_, sum) in sums { left[keyPath: sum] &+= right[keyPath: sum] }
       guard let circuit = right.circuit else { return }

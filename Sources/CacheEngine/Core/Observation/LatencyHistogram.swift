@@ -17,7 +17,7 @@ public struct LatencyHistogram: Sendable, Equatable {
   public var max: Duration { .nanoseconds(longest) }
   private var longest: Int64 = 0
   private var totalNanoseconds: Int64 = 0
-  /// All durations together, held at 292 years instead of overflowing.
+  /// The sum of all durations; 292 years at most, where it would overflow.
   public var sum: Duration { .nanoseconds(totalNanoseconds) }
 
   /// Creates an empty histogram.

@@ -14,11 +14,11 @@ public final class ObservationSwitch: Sendable {
   /// Whether somebody listens.
   @inlinable public var isOn: Bool { listeners.load(ordering: .relaxed) > 0 }
 
-  /// One more listens from now on.
+  /// Adds a listener.
   ///
-  /// A call that is under way may still go untold, or be told from its middle.
+  /// A call that is under way may still go unreported, or be reported from its middle on.
   public func begin() { listeners.add(1, ordering: .relaxed) }
 
-  /// One listener less.
+  /// Removes a listener that ``begin()`` added.
   public func end() { listeners.subtract(1, ordering: .relaxed) }
 }

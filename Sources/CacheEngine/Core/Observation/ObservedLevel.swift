@@ -1,4 +1,4 @@
-/// Tells an observer what a level is asked and what it answers.
+/// Reports to an observer what a level is asked and what it answers.
 ///
 /// Built by ``CacheLevel/observed(as:by:clock:)``. A level that is not observed costs nothing for it, and one whose observer
 /// does not listen at the moment (``CacheObserver/attention``) one relaxed atomic load for each call.
@@ -107,7 +107,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   /// Returns the entry for a key even if it has expired, with this level's name.
   ///
-  /// This is told to nobody: the look-up was answered before, by a miss, and only who asked knows whether the stale entry
+  /// This is not reported: the look-up was answered before, by a miss, and only who asked knows whether the stale entry
   /// is served.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     named(try await base.lookupIncludingExpired(key))
@@ -183,7 +183,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 }
 
 extension ObservedLevel: SelectiveRemoval where Base: SelectiveRemoval {
-  /// Removes the entries whose keys meet a condition; that is told once, without a key.
+  /// Removes the entries whose keys meet a condition; this is reported once, without a key.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     try await toldRemoval { try await base.removeAll(where: condition) }
@@ -191,7 +191,7 @@ extension ObservedLevel: SelectiveRemoval where Base: SelectiveRemoval {
 }
 
 extension ObservedLevel: TaggedLevel where Base: TaggedLevel {
-  /// Removes every entry that was stored with a tag; that is told once, without a key.
+  /// Removes every entry that was stored with a tag; this is reported once, without a key.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
     try await toldRemoval { try await base.removeAll(tagged: tag) }
@@ -199,7 +199,7 @@ extension ObservedLevel: TaggedLevel where Base: TaggedLevel {
 }
 
 extension ObservedLevel: ConditionalLevel where Base: ConditionalLevel {
-  /// Stores a value if a condition holds; if it does not, a set is told that stored nothing.
+  /// Stores a value if a condition holds; if it does not, a set that stored nothing is reported.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -219,7 +219,7 @@ extension ObservedLevel: RenewingLevel where Base: RenewingLevel {
   /// As the level inside.
   public var renews: Bool { base.renews }
 
-  /// Asks the level inside, with an expired entry to renew, and tells of it as of any read.
+  /// Asks the level inside, with an expired entry to renew, and reports this as it reports any read.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     guard recorder.isSilent else { return try await told(key) { try await base.lookup(key, renewing: old) } }
     return named(try await base.lookup(key, renewing: old))
@@ -227,7 +227,7 @@ extension ObservedLevel: RenewingLevel where Base: RenewingLevel {
 }
 
 extension ObservedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside reload a key, and tells of it as of any read.
+  /// Lets the level inside reload a key, and reports this as it reports any read.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     guard recorder.isSilent else { return try await told(key) { try await base.reload(key) } }
     return named(try await base.reload(key))

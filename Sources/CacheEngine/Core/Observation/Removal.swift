@@ -1,4 +1,4 @@
-/// An entry that left a level, as told to a removal listener.
+/// An entry that left a level, as reported to a removal listener.
 public struct Removal<Key: Hashable & Sendable>: Sendable {
   /// The key of the entry.
   public var key: Key

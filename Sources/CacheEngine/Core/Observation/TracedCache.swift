@@ -251,7 +251,7 @@ extension TracedCache: RenewingLevel where Base: RenewingLevel {
   /// As the level inside.
   public var renews: Bool { base.renews }
 
-  /// Asks the level inside, with an expired entry to renew, and tells of it as of any read.
+  /// Asks the level inside, with an expired entry to renew, and reports this as it reports any read.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     guard !recorder.isSilent else { return try await base.lookup(key, renewing: old) }
     return try await tracedRead(key) { try await base.lookup(key, renewing: old) }
@@ -259,7 +259,7 @@ extension TracedCache: RenewingLevel where Base: RenewingLevel {
 }
 
 extension TracedCache: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside reload a key, and tells of it as of any read.
+  /// Lets the level inside reload a key, and reports this as it reports any read.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     guard !recorder.isSilent else { return try await base.reload(key) }
     return try await tracedRead(key) { try await base.reload(key) }

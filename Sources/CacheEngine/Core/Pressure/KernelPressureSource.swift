@@ -4,7 +4,7 @@ import Synchronization
 import Dispatch
 #endif
 
-/// Tells of memory pressure as the operating system does.
+/// Reports memory pressure as the operating system measures it.
 ///
 /// On Apple platforms that is the system's own notification. On Linux it is the first of these that the kernel
 /// permits:
@@ -31,13 +31,13 @@ public final class KernelPressureSource: MemoryPressureSource {
   private let probe: @Sendable () -> (isAvailable: Bool, explanation: String)
   private let state = Mutex(State())
 
-  /// Whether the system tells of pressure here.
+  /// Whether the system reports memory pressure here.
   public var isAvailable: Bool { probe().isAvailable }
 
   /// Which files of the kernel are watched or read, or why there is nothing to watch.
   public var explanation: String { probe().explanation }
 
-  /// Has a closure called whenever the system tells of pressure.
+  /// Calls a closure whenever the system reports memory pressure.
   ///
   /// - Parameter receive: Called on a thread of the source. It returns soon and does not block.
   /// - Returns: The subscription. The source lives as long as there is one.

@@ -1,4 +1,4 @@
-/// A source of memory pressure that tells what it is told: for tests, demonstrations, and signals of your own.
+/// A source of memory pressure that you control: for tests, demonstrations, and signals of your own.
 ///
 /// ```swift
 /// let pressure = ManualPressureSource()

@@ -109,7 +109,7 @@ private final class WarningListener: Sendable {
 extension CacheLevel {
   /// Hands memory pressure to this level, as memory warnings.
   ///
-  /// Without this call a level hears of no pressure. A pressure becomes one ``onMemoryWarning()``, whether it is a
+  /// Without this call a level is not notified of memory pressure. A pressure becomes one ``onMemoryWarning()``, whether it is a
   /// warning or critical; nothing is cleared on the level's behalf. A composition hands the warning to each of its
   /// levels once. Warnings are handled one at a time and begin at least `minimumInterval` apart: pressure that comes
   /// earlier is handled when the time has come, as one warning, however often it came.

@@ -32,7 +32,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
     self.recorder = recorder
   }
 
-  /// Reads the level inside, for as long as it may take.
+  /// Reads the level inside, within the limit for reads.
   ///
   /// - Parameters:
   ///   - key: The key that is read.
@@ -47,7 +47,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
     throw CacheError(.timedOut, "no answer within \(limit)", level: base.name)
   }
 
-  /// Stores a value in the level inside, for as long as that may take.
+  /// Stores a value in the level inside, within the limit for writes.
   ///
   /// - Parameters:
   ///   - value: The value to store.
@@ -57,17 +57,17 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
-  /// Stores a value in the level inside on terms of its own, for as long as that may take.
+  /// Stores a value in the level inside on terms of its own, within the limit for writes.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
-  /// Removes the value for a key from the level inside, for as long as that may take.
+  /// Removes the value for a key from the level inside, within the limit for writes.
   public func remove(_ key: Key) async throws {
     try await write(key) { try await base.remove(key) }
   }
 
-  /// Removes everything from the level inside, for as long as that may take.
+  /// Removes everything from the level inside, within the limit for writes.
   public func clear() async throws {
     try await write(nil) { try await base.clear() }
   }
@@ -104,7 +104,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
 }
 
 extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {
-  /// Removes the entries whose keys meet a condition from the level inside, for as long as that may take.
+  /// Removes the entries whose keys meet a condition from the level inside, within the limit for writes.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     try await write(nil) { try await base.removeAll(where: condition) }
@@ -112,7 +112,7 @@ extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {
 }
 
 extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {
-  /// Removes every entry that was stored with a tag from the level inside, for as long as that may take.
+  /// Removes every entry that was stored with a tag from the level inside, within the limit for writes.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
     try await write(nil) { try await base.removeAll(tagged: tag) }
@@ -120,7 +120,7 @@ extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {
 }
 
 extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {
-  /// Stores a value in the level inside if a condition holds there, for as long as that may take.
+  /// Stores a value in the level inside if a condition holds there, within the limit for writes.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -129,10 +129,10 @@ extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {
 }
 
 extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {
-  /// Forgets the copies in the level inside, for as long as that may take.
+  /// Forgets the copies in the level inside, within the limit for writes.
   public func invalidate(_ key: Key) async throws { try await write(key) { try await base.invalidate(key) } }
 
-  /// Forgets all copies in the level inside, for as long as that may take.
+  /// Forgets all copies in the level inside, within the limit for writes.
   public func invalidateAll(_ cause: InvalidationCause) async throws {
     try await write(nil) { try await base.invalidateAll(cause) }
   }

@@ -13,7 +13,7 @@ public struct ConditionedOneWayTransformationBox<Key: Sendable, Input: Sendable,
 
   /// Creates a transformer.
   ///
-  /// - Parameter conditionalTransform: Turns the value of a key. To refuse it, throw ``CacheError`` with code
+  /// - Parameter conditionalTransform: Converts the value of a key. To refuse it, throw ``CacheError`` with code
   ///   ``CacheError/Code/conditionNotSatisfied``.
   public init(conditionalTransform: @escaping @Sendable (Key, Input) async throws -> Output) {
     transformClosure = conditionalTransform
@@ -31,9 +31,9 @@ public struct ConditionedOneWayTransformationBox<Key: Sendable, Input: Sendable,
   /// Calls the closure.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - value: What is turned.
-  /// - Returns: What it becomes.
+  ///   - key: The key of the value.
+  ///   - value: The value to convert.
+  /// - Returns: The converted value.
   /// - Throws: Any error that the closure throws.
   public func conditionalTransform(key: Key, value: Input) async throws -> Output {
     try await transformClosure(key, value)
@@ -50,9 +50,9 @@ public struct ConditionedTwoWayTransformationBox<Key: Sendable, Input: Sendable,
   /// Creates a transformer.
   ///
   /// - Parameters:
-  ///   - conditionalTransform: Turns the value of a key. To refuse it, throw ``CacheError`` with code
+  ///   - conditionalTransform: Converts the value of a key. To refuse it, throw ``CacheError`` with code
   ///     ``CacheError/Code/conditionNotSatisfied``.
-  ///   - inverseConditionalTransform: Turns the value of a key back, or refuses it likewise.
+  ///   - inverseConditionalTransform: Converts the value of a key back, or refuses it likewise.
   public init(
     conditionalTransform: @escaping @Sendable (Key, Input) async throws -> Output,
     inverseConditionalTransform: @escaping @Sendable (Key, Output) async throws -> Input
@@ -74,9 +74,9 @@ public struct ConditionedTwoWayTransformationBox<Key: Sendable, Input: Sendable,
   /// Calls the first closure.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - value: What is turned.
-  /// - Returns: What it becomes.
+  ///   - key: The key of the value.
+  ///   - value: The value to convert.
+  /// - Returns: The converted value.
   /// - Throws: Any error that the closure throws.
   public func conditionalTransform(key: Key, value: Input) async throws -> Output {
     try await transformClosure(key, value)
@@ -85,9 +85,9 @@ public struct ConditionedTwoWayTransformationBox<Key: Sendable, Input: Sendable,
   /// Calls the second closure.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - value: What is turned back.
-  /// - Returns: What it was made from.
+  ///   - key: The key of the value.
+  ///   - value: The value to convert back.
+  /// - Returns: The value before the conversion.
   /// - Throws: Any error that the closure throws.
   public func inverseConditionalTransform(key: Key, value: Output) async throws -> Input {
     try await inverseClosure(key, value)

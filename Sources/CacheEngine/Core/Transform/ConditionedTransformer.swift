@@ -1,31 +1,31 @@
-/// Turns one kind of value into another, with regard to the key that the value belongs to.
+/// Converts one kind of value into another, with regard to the key that the value belongs to.
 public protocol ConditionedOneWayTransformer<Key, Input, Output>: Sendable {
-  /// What the value is found by.
+  /// The type of the keys.
   associatedtype Key: Sendable
-  /// What is turned.
+  /// The type of the values that are converted.
   associatedtype Input: Sendable
-  /// What it becomes.
+  /// The type of the results.
   associatedtype Output: Sendable
 
-  /// Turns the value of a key.
+  /// Converts the value of a key.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
-  ///   - value: What is turned.
-  /// - Returns: What it becomes.
+  ///   - key: The key of the value.
+  ///   - value: The value to convert.
+  /// - Returns: The converted value.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/conditionNotSatisfied`` if the key or the value is refused; any
-  ///   other error if the value cannot be turned.
+  ///   other error if the value cannot be converted.
   func conditionalTransform(key: Key, value: Input) async throws -> Output
 }
 
-/// Turns one kind of value into another, and back, with regard to the key that the value belongs to.
+/// Converts one kind of value into another, and back, with regard to the key that the value belongs to.
 public protocol ConditionedTwoWayTransformer<Key, Input, Output>: ConditionedOneWayTransformer {
-  /// Turns the value of a key back.
+  /// Converts the value of a key back.
   ///
   /// - Parameters:
-  ///   - key: What the value is found by.
+  ///   - key: The key of the value.
   ///   - value: What ``ConditionedOneWayTransformer/conditionalTransform(key:value:)`` gives.
-  /// - Returns: What it was made from.
+  /// - Returns: The value before the conversion.
   /// - Throws: As ``ConditionedOneWayTransformer/conditionalTransform(key:value:)``.
   func inverseConditionalTransform(key: Key, value: Output) async throws -> Input
 }
@@ -77,12 +77,12 @@ extension ConditionedTwoWayTransformer {
 }
 
 extension OneWayTransformer {
-  /// Turns only values that meet a condition.
+  /// Converts only values that meet a condition.
   ///
   /// The result throws ``CacheError`` with code ``CacheError/Code/conditionNotSatisfied`` where the condition says
   /// `false`, and the condition's own error where it throws; in neither case is this transformer asked.
   ///
-  /// - Parameter condition: Whether a value may be turned. It is evaluated again each time and may take its time.
+  /// - Parameter condition: Whether a value may be converted. It is evaluated again each time and may take its time.
   /// - Returns: The conditioned transformer.
   public func conditioned(
     _ condition: @escaping @Sendable (Input) async throws -> Bool
@@ -95,13 +95,13 @@ extension OneWayTransformer {
 }
 
 extension TwoWayTransformer {
-  /// Turns only values that meet a condition, and back only those that meet another.
+  /// Converts only values that meet a condition, and back only those that meet another.
   ///
   /// The rules are those of ``OneWayTransformer/conditioned(_:)``, for each direction.
   ///
   /// - Parameters:
-  ///   - condition: Whether a value may be turned.
-  ///   - inverse: Whether a value may be turned back.
+  ///   - condition: Whether a value may be converted.
+  ///   - inverse: Whether a value may be converted back.
   /// - Returns: The conditioned transformer.
   public func conditioned(
     _ condition: @escaping @Sendable (Input) async throws -> Bool,

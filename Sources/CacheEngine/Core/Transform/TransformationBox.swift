@@ -4,13 +4,13 @@ public struct OneWayTransformationBox<Input: Sendable, Output: Sendable>: OneWay
 
   /// Creates a transformer.
   ///
-  /// - Parameter transform: Turns a value.
+  /// - Parameter transform: Converts a value.
   public init(transform: @escaping @Sendable (Input) async throws -> Output) { transformClosure = transform }
 
   /// Calls the closure.
   ///
-  /// - Parameter input: What is turned.
-  /// - Returns: What it becomes.
+  /// - Parameter input: The value to convert.
+  /// - Returns: The converted value.
   /// - Throws: Any error that the closure throws.
   @inlinable
   public func transform(_ input: Input) async throws -> Output { try await transformClosure(input) }
@@ -24,8 +24,8 @@ public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWay
   /// Creates a transformer.
   ///
   /// - Parameters:
-  ///   - transform: Turns a value.
-  ///   - inverseTransform: Turns a value back.
+  ///   - transform: Converts a value.
+  ///   - inverseTransform: Converts a value back.
   public init(
     transform: @escaping @Sendable (Input) async throws -> Output,
     inverseTransform: @escaping @Sendable (Output) async throws -> Input
@@ -36,16 +36,16 @@ public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWay
 
   /// Calls the first closure.
   ///
-  /// - Parameter input: What is turned.
-  /// - Returns: What it becomes.
+  /// - Parameter input: The value to convert.
+  /// - Returns: The converted value.
   /// - Throws: Any error that the closure throws.
   @inlinable
   public func transform(_ input: Input) async throws -> Output { try await transformClosure(input) }
 
   /// Calls the second closure.
   ///
-  /// - Parameter output: What is turned back.
-  /// - Returns: What it was made from.
+  /// - Parameter output: The value to convert back.
+  /// - Returns: The value before the conversion.
   /// - Throws: Any error that the closure throws.
   @inlinable
   public func inverseTransform(_ output: Output) async throws -> Input { try await inverseClosure(output) }

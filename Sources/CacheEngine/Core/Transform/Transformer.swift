@@ -1,25 +1,25 @@
-/// Turns one kind of value into another.
+/// Converts one kind of value into another.
 public protocol OneWayTransformer<Input, Output>: Sendable {
-  /// What is turned.
+  /// The type of what is converted.
   associatedtype Input: Sendable
-  /// What it becomes.
+  /// The type of the results.
   associatedtype Output: Sendable
 
-  /// Turns a value.
+  /// Converts a value.
   ///
-  /// - Parameter input: What is turned.
-  /// - Returns: What it becomes.
-  /// - Throws: An error if the value cannot be turned.
+  /// - Parameter input: The value to convert.
+  /// - Returns: The converted value.
+  /// - Throws: An error if the value cannot be converted.
   func transform(_ input: Input) async throws -> Output
 }
 
-/// Turns one kind of value into another, and back.
+/// Converts one kind of value into another, and back.
 public protocol TwoWayTransformer<Input, Output>: OneWayTransformer {
-  /// Turns a value back.
+  /// Converts a value back.
   ///
   /// - Parameter output: What ``OneWayTransformer/transform(_:)`` gives.
-  /// - Returns: What it was made from.
-  /// - Throws: An error if the value cannot be turned back.
+  /// - Returns: The value before the conversion.
+  /// - Throws: An error if the value cannot be converted back.
   func inverseTransform(_ output: Output) async throws -> Input
 }
 

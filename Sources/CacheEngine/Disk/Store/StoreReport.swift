@@ -4,7 +4,7 @@ import CacheCore
 public struct StoreReport: Sendable, Equatable {
   /// An entry that is not as it was written.
   public struct Damage: Sendable, Equatable {
-    /// A short hash of the key; keys themselves do not belong into reports.
+    /// A short hash of the key; keys themselves do not belong in reports.
     ///
     /// Empty for damage of the log itself.
     public var key: String
@@ -52,7 +52,7 @@ public struct StoreReport: Sendable, Equatable {
 
   /// Whether every entry is as it was written, and the files take no more than was counted and ``mappingBytes``.
   ///
-  /// Strays are no damage. A second examination of files that were written out finds them counted exactly.
+  /// Strays are no damage. Once the file system has written the files out, a second examination finds them counted exactly.
   public var isSound: Bool { damagedCount == 0 && allocatedBytes <= accountedBytes + mappingBytes }
 
   /// The most that mapping a file can take: no piece is shorter than a block.

@@ -5,7 +5,7 @@
 public struct StoreTraffic: Sendable, Equatable {
   /// What sets, removals and clears wrote: keys, values, and what describes them.
   public var written = 0
-  /// What was copied to make room.
+  /// What was copied forward to make room, besides that.
   public var copied = 0
   /// How many times the store waited for the disk.
   ///

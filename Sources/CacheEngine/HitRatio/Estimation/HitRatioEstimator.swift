@@ -4,7 +4,7 @@ public import CacheMemory
 import CacheCore
 import CStore
 
-/// Tells what share of the requests of a cache would have been hits with another capacity or another policy, while the
+/// Estimates what share of the requests of a cache would have been hits with another capacity or another policy, while the
 /// cache is being used.
 ///
 /// Hand it every request; it looks closely at a fixed share of the keys, and runs a small cache without values for each

@@ -3,7 +3,7 @@ import CacheCore
 
 /// A recorded sequence of requests, with its keys numbered from 0 in the order in which they first came.
 ///
-/// What a policy makes of it is told by ``HitRatio/simulate(policy:capacity:trace:)``; ``init(contentsOf:format:sizes:)``
+/// ``HitRatio/simulate(policy:capacity:trace:)`` says what a policy makes of it; ``init(contentsOf:format:sizes:)``
 /// reads one from a file.
 public struct RequestTrace: Sendable {
   /// The number of the key of every request.
@@ -12,8 +12,8 @@ public struct RequestTrace: Sendable {
   public let distinct: Int
   /// The size of the value of every request in bytes, if they were recorded.
   ///
-  /// Where a request does not tell, it is as the one before told that asked for the same key, or else the last one behind; 0 if none
-  /// did.
+  /// A request without a size has that of the previous request for its key that has one, or else of the last one after it; 0 if
+  /// there is none.
   public let sizes: [UInt32]?
   /// How many requests of the file were left out because they are no reads.
   public let skipped: Int

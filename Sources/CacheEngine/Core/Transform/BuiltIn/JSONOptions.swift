@@ -31,7 +31,7 @@ public struct JSONOptions: Hashable, Sendable {
     case snakeCase
   }
 
-  /// What becomes of numbers that JSON does not know.
+  /// How numbers that JSON cannot express (infinities, NaN) are written.
   public enum NonFiniteNumbers: Hashable, Sendable {
     /// They fail.
     case refused
@@ -43,7 +43,7 @@ public struct JSONOptions: Hashable, Sendable {
   public var dates: Dates
   /// How the names of properties are written.
   public var names: Names
-  /// What becomes of numbers that JSON does not know.
+  /// How numbers that JSON cannot express (infinities, NaN) are written.
   public var nonFiniteNumbers: NonFiniteNumbers
   /// Whether the JSON is spread over lines, for people.
   public var isPretty: Bool
@@ -53,7 +53,7 @@ public struct JSONOptions: Hashable, Sendable {
   /// - Parameters:
   ///   - dates: How dates are written.
   ///   - names: How the names of properties are written.
-  ///   - nonFiniteNumbers: What becomes of numbers that JSON does not know.
+  ///   - nonFiniteNumbers: How numbers that JSON cannot express (infinities, NaN) are written.
   ///   - isPretty: Whether the JSON is spread over lines.
   public init(
     dates: Dates = .secondsSince2001, names: Names = .asDeclared, nonFiniteNumbers: NonFiniteNumbers = .refused,
