@@ -6,9 +6,9 @@ public import CacheEngine
 /// covers; of a larger one, a blend of its neighbours. Both weigh colours by alpha, so that what is transparent does not
 /// shine through.
 public struct ResizeTransformer: OneWayTransformer {
-  /// The width of the box.
+  /// The width of the box, in pixels.
   public let width: Int
-  /// The height of the box.
+  /// The height of the box, in pixels.
   public let height: Int
 
   /// Creates a transformer.

@@ -23,9 +23,9 @@ public final class DiskCacheInspection: Sendable {
   public struct Health: Sendable, Equatable {
     /// How many entries were known at ``asOf``.
     public var entries: Int
-    /// What their records and files take.
+    /// How many bytes their records and files take.
     public var liveBytes: Int
-    /// What all files of the store take on the disk, now.
+    /// How many bytes all files of the store take on the disk now.
     public var allocatedBytes: Int
     /// How many files the log has.
     public var segments: Int

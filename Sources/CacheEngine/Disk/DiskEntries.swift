@@ -41,7 +41,7 @@ extension DiskEntry: Equatable where Key: Equatable {}
 /// for try await entry in disk.entries() where entry.size > 1 << 20 { print(entry.key, entry.size) }
 /// ```
 public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
-  /// What is met.
+  /// The type of the entries.
   public typealias Element = DiskEntry<Key>
 
   /// Gives the entries from a place on that an owner named: with the next place and the owner.

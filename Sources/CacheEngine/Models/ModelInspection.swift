@@ -11,7 +11,7 @@ public struct ModelInspection: Sendable {
   public let key: ModelKey
   /// The model; `nil` if it is only pointed to or observed.
   public let value: (any Sendable)?
-  /// What it weighs; 0 if it is not stored.
+  /// The cost of the model; 0 if it is not stored.
   public let cost: Int
   /// When it expires; `nil` for never.
   public let deadline: CacheInstant?

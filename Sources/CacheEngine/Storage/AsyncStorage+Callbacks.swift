@@ -5,7 +5,7 @@ public import CacheCore
 import Dispatch
 
 extension AsyncStorage {
-  /// What a request gives.
+  /// Receives the answer to a request, or its error.
   public typealias Completion<Answer> = @Sendable (Result<Answer, any Error>) -> Void
 
   /// Asks for the value of a key.

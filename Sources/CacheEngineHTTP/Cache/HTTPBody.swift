@@ -13,7 +13,7 @@ public import Foundation
 /// Content in parts can be read once, by one reader, which asks for the next part when it has room for it. Releasing the body
 /// before its end closes the connection that it comes from.
 public struct HTTPBody: Sendable, AsyncSequence {
-  /// A part of a content.
+  /// A piece of the content, as it arrives.
   public enum Part: Sendable, Equatable {
     /// Bytes; never none.
     case bytes(Data)

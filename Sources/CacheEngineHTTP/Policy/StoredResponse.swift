@@ -107,7 +107,7 @@ public struct StoredVariants: Sendable, Hashable, CostRepresentable {
   /// The most responses that are kept for one URI; the one received first leaves.
   public static let limit = 16
 
-  /// What they weigh together: their content, and their fields about.
+  /// The cost of all responses: the bytes of their contents and, about, those of their fields.
   public var cost: Int { responses.reduce(64) { $0 + $1.cost } }
 
   /// The place of the response that a request selects: of those that match, the one with the latest `Date`.

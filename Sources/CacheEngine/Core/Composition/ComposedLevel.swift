@@ -350,7 +350,7 @@ extension CacheLevel {
 }
 
 extension ComposedLevel {
-  /// If both levels do.
+  /// Whether both levels do.
   @inlinable public var storesAtOnce: Bool { upper.storesAtOnce && lower.storesAtOnce }
 }
 

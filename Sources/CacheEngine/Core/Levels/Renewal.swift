@@ -135,7 +135,7 @@ public protocol RenewingLevel<Key, Value>: CacheLevel {
 }
 
 extension RenewingLevel where Self: Fetcher {
-  /// It makes a difference.
+  /// Always `true`: a source answers differently if it is shown an expired entry.
   public var renews: Bool { true }
 }
 

@@ -4,7 +4,7 @@ public struct Removal<Key: Hashable & Sendable>: Sendable {
   public var key: Key
   /// Why it left.
   public var cause: RemovalCause
-  /// What it weighed.
+  /// The cost of the entry.
   public var cost: Int
   /// The key whose value needed the room, for an entry that was evicted and where the level knows.
   ///

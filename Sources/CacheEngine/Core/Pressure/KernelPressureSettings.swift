@@ -29,7 +29,7 @@ public struct KernelPressureSettings: Sendable {
 
 /// A time spent waiting for memory, within a longer time.
 public struct PressureThreshold: Sendable, Equatable {
-  /// Whose waiting counts.
+  /// Which waiting counts: that of any task, or of all.
   public enum Kind: String, Sendable {
     /// The time in which at least one task waits.
     case some
@@ -37,11 +37,11 @@ public struct PressureThreshold: Sendable, Equatable {
     case full
   }
 
-  /// Whose waiting counts.
+  /// Which waiting counts: that of any task, or of all.
   public var kind: Kind
-  /// How long they wait.
+  /// How much of the window has to be spent waiting.
   public var stall: Duration
-  /// Within what time.
+  /// The time over which waiting is added up.
   public var window: Duration
 
   /// Creates a threshold.

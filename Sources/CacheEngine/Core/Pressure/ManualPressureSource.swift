@@ -11,7 +11,7 @@ public final class ManualPressureSource: MemoryPressureSource {
   /// Creates a source without subscribers.
   public init() {}
 
-  /// Always.
+  /// Always `true`.
   public var isAvailable: Bool { true }
 
   /// That pressure is sent by hand.

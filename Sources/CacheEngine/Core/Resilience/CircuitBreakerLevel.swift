@@ -12,7 +12,7 @@ import Synchronization
 /// | half-open, and that call has not ended within the reset time | one more goes to the level inside |
 ///
 /// A miss is an answer and counts as a success. A cancelled call counts as neither. Clears, removals of several keys and
-/// warnings always pass.
+/// warnings always pass. After M. Nygard, Release It!, 2007.
 public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key

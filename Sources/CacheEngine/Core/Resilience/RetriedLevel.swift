@@ -8,7 +8,7 @@ public struct RetryPolicy: Sendable, Equatable {
   public var attempts: Int
   /// How long to wait before the first retry.
   public var initialDelay: Duration
-  /// By what each delay is longer than the one before, at least 1.
+  /// The factor by which each delay exceeds the previous one; at least 1.
   public var factor: Double
   /// The longest delay.
   public var maximumDelay: Duration

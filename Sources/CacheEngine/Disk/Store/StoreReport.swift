@@ -10,7 +10,7 @@ public struct StoreReport: Sendable, Equatable {
     public var key: String
     /// The file that holds the entry.
     public var file: String
-    /// What does not fit.
+    /// What is wrong with the entry, in words.
     public var reason: String
     /// The entry is intact as far as checksums tell, and is not what was sealed under its key.
     public var isForged = false
@@ -21,7 +21,7 @@ public struct StoreReport: Sendable, Equatable {
 
   /// How many entries were read.
   public var entries = 0
-  /// How many bytes they take.
+  /// How many bytes these take.
   public var bytes = 0
   /// How many entries are damaged.
   public var damagedCount = 0
@@ -35,16 +35,16 @@ public struct StoreReport: Sendable, Equatable {
   public var strays: [String] = []
   /// How many damaged entries and leftovers were removed.
   public var repaired = 0
-  /// What the files of the store take on the disk.
+  /// How many bytes the files of the store take on the disk.
   public var allocatedBytes = 0
-  /// What the store counted for them before they were measured.
+  /// How many bytes the store counted for them before they were measured.
   ///
   /// The capacity is kept by this count: the lengths in blocks of 4 KiB, and what the file system was seen to take beyond that. A
   /// level that is opened for reading keeps no count; here it has the measured size.
   public var accountedBytes = 0
-  /// How many files these are.
+  /// How many files the store has.
   public var files = 0
-  /// The most that a file system may have added to map these files since they were last measured.
+  /// The most bytes that a file system may have added to map these files since they were last measured.
   ///
   /// ext4 takes a block of 4 KiB for a file that lies in more than four pieces, and another one for each 340 more. It does
   /// so when it writes the file out, some seconds after the store wrote it.

@@ -8,9 +8,9 @@ public struct HitRatioReport: Sendable, Codable {
   public var requests: Int
   /// Of these, the ones that it had the value for.
   public var hits: Int
-  /// The look-ups that were looked at closely.
+  /// The look-ups of keys in the sample, from which the estimates are made.
   public var samples: Int
-  /// The share of the keys that is looked at now.
+  /// The share of the keys that is in the sample now, from 0 to 1.
   public var rate: Double
   /// About how many bytes the estimation takes.
   public var bytes: Int

@@ -12,14 +12,14 @@ public enum SimulatedPolicy: String, Sendable, CaseIterable {
   case sieve
   /// A small queue, a main queue and ghosts.
   case s3fifo
-  /// 2Q: a queue, an order of use, and ghosts.
+  /// 2Q: a queue, an order of use, and ghosts (T. Johnson, D. Shasha, VLDB 1994).
   case twoQueue = "2q"
-  /// ARC: what was used once and what was used twice, balanced by their ghosts.
+  /// ARC: what was used once and what was used twice, balanced by their ghosts (N. Megiddo, D. S. Modha, FAST 2003).
   case arc
   /// W-TinyLFU with a window that adapts.
   case wtinylfu
   /// The best of several divisions between recency and frequency, tried on a sample.
   case adaptive
-  /// Belady's optimum, which knows the future: what is needed again last leaves.
+  /// The optimum, which knows the future: what is needed again last leaves (L. A. Belady, IBM Systems Journal 5(2), 1966).
   case optimum = "opt"
 }

@@ -16,12 +16,20 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
   /// The entry that was stored first (FIFO).
   public static let fifo = Eviction(kind: .fifo)
   /// The entry that was stored first, passing over those used since they were last passed over (CLOCK, second chance).
+  ///
+  /// F. J. Corbató, A paging experiment with the Multics system, MIT Project MAC, 1968.
   public static let clock = Eviction(kind: .clock)
   /// The first unused entry that a hand finds as it moves from old to new (SIEVE).
+  ///
+  /// Y. Zhang et al., SIEVE is simpler than LRU, NSDI 2024.
   public static let sieve = Eviction(kind: .sieve)
   /// An entry that was not used again soon after it was stored; a scan evicts nothing else (S3-FIFO).
+  ///
+  /// J. Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
   public static let s3fifo = Eviction(kind: .s3fifo)
   /// The less frequently requested entry, behind a window for new ones whose size adapts to the requests (W-TinyLFU).
+  ///
+  /// G. Einziger, R. Friedman, B. Manes, TinyLFU: a highly efficient cache admission policy, ACM Transactions on Storage 13(4), 2017.
   public static let wtinylfu = Eviction(kind: .wtinylfu)
 
   /// The entry that the best of several strategies would evict: by recency, by frequency, or by what returns.
