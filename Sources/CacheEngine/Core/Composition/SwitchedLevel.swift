@@ -184,17 +184,17 @@ public enum SwitchLane: Sendable {
   case second
 }
 
-/// Puts two levels side by side.
+/// Puts two levels side by side; each get and each set goes to one of them.
+///
+/// ```swift
+/// let lanes = switchLevels(wifiStack, cellularStack) { _ in isOnWiFi() ? .first : .second }
+/// ```
 ///
 /// - Parameters:
 ///   - first: The first lane.
 ///   - second: The second lane.
 ///   - selector: Names the lane for a key. It is evaluated for each call.
 /// - Returns: Both levels as one.
-///
-/// ```swift
-/// let lanes = switchLevels(wifiStack, cellularStack) { _ in isOnWiFi() ? .first : .second }
-/// ```
 public func switchLevels<First: CacheLevel, Second: CacheLevel>(
   _ first: First, _ second: Second, selector: @escaping @Sendable (First.Key) -> SwitchLane
 ) -> SwitchedLevel<First, Second> where First.Key == Second.Key, First.Value == Second.Value {

@@ -128,7 +128,7 @@ extension CacheLevel {
   /// Gives what is stored in this level lifetimes that differ, so that what is stored together does not expire together.
   ///
   /// Each value that would get the lifetime of this level gets one that lies between it and what is left without the jitter,
-  /// evenly spread: for a minute and a jitter of 0.25, between 45 and 60 seconds. So nothing lives longer than told. What is
+  /// evenly spread: for a minute and a jitter of 0.25, between 45 and 60 seconds. So nothing lives longer than `lifetime`. What is
   /// set with a lifetime of its own keeps that.
   ///
   /// ```swift
