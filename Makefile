@@ -90,7 +90,7 @@ soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, histor
 	@$(MAKE) fuzz FUZZ_TIME=600
 	@$(MAKE) test-tsan
 
-mutants: test-dependencies ## Plant small faults one by one and list those that no test sees; MUTANTS="gate" for some of them
+mutants: test-dependencies ## Plant small faults one by one and list those that no test notices; MUTANTS="gate" for some of them
 	@./Scripts/mutants $(MUTANTS)
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
@@ -103,7 +103,7 @@ lint: ## Check layout and documentation of every source file, and on Linux what 
 	@./Scripts/check-platforms
 	@./Scripts/mutants --check
 
-format: ## Mend the layout of every source file
+format: ## Correct the layout of every source file
 	@$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
 
 # What the benchmarks are told, such as --quick, --only memory or --json FILE.
@@ -127,7 +127,7 @@ bench-record: dependencies ## Record the ratios that bench-check compares with
 	@export SWIFT_DETERMINISTIC_HASHING=1; $(BENCH_RUN) CacheBenchmarks --only memory --only async --record recorded.json $(BENCH)
 
 # Marks in the program need Valgrind's headers when it is built; both are one package.
-count: dependencies ## Print instructions an operation beside those recorded; COUNT=--record or --check
+count: dependencies ## Print instructions per operation beside those recorded; COUNT=--record or --check
 	@./Scripts/install-dependencies counting
 	@rm -f Benchmarks/.build/*/release/description.json; cd Benchmarks && $(BUILD) -c release --product InstructionCounts
 	@./Scripts/count "$$(cd Benchmarks && $(BUILD) -c release --show-bin-path)/InstructionCounts" Benchmarks/counts.tsv $(COUNT)
@@ -168,7 +168,7 @@ install: dependencies ## Install a release build below PREFIX (default /usr/loca
 		"$$program" --generate-completion-script fish > "$$share/fish/vendor_completions.d/cache-explorer.fish"
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/cache-explorer, its manual and its completions"
 
-api-check: test-dependencies ## Tell what breaks the public API since the commit in Scripts/api-baseline
+api-check: test-dependencies ## List what breaks the public API since the commit in Scripts/api-baseline
 	@./Scripts/api-check
 
 docs: test-dependencies ## Build the documentation of all products, in .build/docs; a warning is an error
