@@ -237,6 +237,14 @@ let package = Package(
     .target(
       name: "ExplorerState", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
       path: "Sources/CacheExplorer/State", swiftSettings: strict),
+    // A room of its own, so that it is compiled before what waits for the proxy.
+    .target(
+      name: "ExplorerConfiguration",
+      dependencies: [
+        "ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio", "CacheEngineNetwork", "CacheEngineRedis",
+        "CacheEngineShared", .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
+      ],
+      path: "Sources/CacheExplorer/Configuration", swiftSettings: strict),
     // These two know nothing of each other, so that they are compiled side by side: they take longest.
     .target(
       name: "ExplorerModel", dependencies: ["ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio"],
@@ -244,23 +252,23 @@ let package = Package(
     .target(
       name: "ExplorerCache",
       dependencies: [
-        "ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
-        "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
+        "ExplorerText", "ExplorerState", "ExplorerConfiguration", "CacheEngine", "CacheEngineHitRatio",
+        "CacheEngineInspector", "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting",
+        "CacheEngineTransformers", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
-        .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "ExplorerText", "ExplorerState", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio",
+        "ExplorerText", "ExplorerState", "ExplorerConfiguration", "ExplorerModel", "ExplorerCache", "CacheEngine",
+        "CacheEngineHitRatio",
         "CacheEngineInspector", "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses",
         "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
-      exclude: ["Text", "State", "Model", "Cache"], swiftSettings: strict),
+      exclude: ["Text", "State", "Configuration", "Model", "Cache"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
     .executableTarget(
       name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
@@ -411,7 +419,8 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP",
+        "CacheEngineProxy",
         "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
@@ -425,7 +434,8 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngine",
+        "CacheExplorer", "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerText",
+        "CacheEngine",
         "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared",
         "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal",
         "CPseudoTerminal", "CStore", "AttachedApp", "TestSupport",
@@ -457,7 +467,8 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP",
+        "CacheEngineProxy",
         "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerState
 import Synchronization
 

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerText
 
 /// Reads a whole trace, and replays it at every capacity of a level.

@@ -1,6 +1,7 @@
 import CTerminalGuard
 import CacheEngine
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
 import ExplorerText

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineProxy
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
 import ExplorerText

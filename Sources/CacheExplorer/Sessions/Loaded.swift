@@ -1,4 +1,5 @@
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerState
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
 import ExplorerText

@@ -4,6 +4,7 @@ import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
 import ExplorerText

@@ -4,6 +4,7 @@ import CTerminalGuard
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
 import ExplorerText

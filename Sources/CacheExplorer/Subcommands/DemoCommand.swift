@@ -1,6 +1,7 @@
 #if Explorer
 import ArgumentParser
 import ExplorerCache
+import ExplorerConfiguration
 import ExplorerState
 import ExplorerText
 

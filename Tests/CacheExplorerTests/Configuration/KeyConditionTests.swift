@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState
 @testable import ExplorerText

@@ -31,16 +31,16 @@ struct FolderTests {
     Room(path: "Sources/CacheEngineInspector", folders: ["Wire", "Socket", "Events", "Server", "Client"]),
     Room(path: "Sources/CacheExplorer/Text", folders: []),
     Room(path: "Sources/CacheExplorer/State", folders: ["Commands", "Picture", "Messages", "Coding"]),
+    Room(path: "Sources/CacheExplorer/Configuration", folders: []),
     Room(path: "Sources/CacheExplorer/Model", folders: ["Keys", "Drawing", "Screens", "View", "Update"]),
     Room(
       path: "Sources/CacheExplorer/Cache",
-      folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Serving", "Verbs", "Demos"]),
+      folders: ["Live", "Workload", "Building", "Attaching", "Serving", "Verbs", "Demos"]),
     Room(
       path: "Sources/CacheExplorer",
       folders: [
-        "Text", "State", "Model", "Cache", "Process", "Terminal", "Recording", "Curves", "Comparing", "Interactive",
-        "Sessions",
-        "Subcommands",
+        "Text", "State", "Configuration", "Model", "Cache", "Process", "Terminal", "Recording", "Curves", "Comparing",
+        "Interactive", "Sessions", "Subcommands",
       ]),
   ]
 

@@ -3,6 +3,7 @@ import ExplorerModel
 import ExplorerState
 
 @testable import ExplorerCache
+@testable import ExplorerConfiguration
 @testable import ExplorerText
 
 /// A cache with operators under load, made of events as it would send them.

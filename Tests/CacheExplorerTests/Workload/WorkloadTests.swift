@@ -4,6 +4,7 @@ import CacheEngineHitRatio
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState
 @testable import ExplorerText

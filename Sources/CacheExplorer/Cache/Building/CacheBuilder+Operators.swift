@@ -1,4 +1,5 @@
 package import CacheEngine
+package import ExplorerConfiguration
 
 /// Puts the engine's operators around levels, as a configuration writes them.
 extension CacheBuilder {

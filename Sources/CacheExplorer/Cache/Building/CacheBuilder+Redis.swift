@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineRedis
 import CacheEngineShared
 import CacheEngineTesting
+import ExplorerConfiguration
 import ExplorerState
 
 extension CacheBuilder {

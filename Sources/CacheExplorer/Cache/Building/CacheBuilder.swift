@@ -2,6 +2,7 @@ package import CacheEngine
 import CacheEngineHitRatio
 import CacheEngineShared
 import CacheEngineTesting
+import ExplorerConfiguration
 import ExplorerState
 
 /// Builds a running cache from its description.

@@ -1,6 +1,7 @@
 package import CacheEngine
 package import CacheEngineModels
 import CacheEngineTesting
+package import ExplorerConfiguration
 package import ExplorerState
 import Synchronization
 

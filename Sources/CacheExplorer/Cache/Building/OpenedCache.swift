@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerConfiguration
 import ExplorerState
 
 /// A cache in use, with what it was made of.
@@ -50,7 +51,6 @@ extension LevelSpecification {
   fileprivate var withoutPlaces: LevelSpecification {
     var copy = self
     copy.place = Place(line: 0, column: 0)
-    copy.origins = FieldOrigins()
     switch kind {
     case .around(let operation, let inner): copy.kind = .around(operation, inner.map(\.withoutPlaces))
     case .lanes(let condition, let then, let otherwise):

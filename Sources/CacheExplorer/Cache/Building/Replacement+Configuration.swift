@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerConfiguration
 import ExplorerState
 import ExplorerText
 

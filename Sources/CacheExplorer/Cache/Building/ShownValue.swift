@@ -3,6 +3,7 @@ import CacheEngineNetwork
 import CacheEngineTesting
 
 #if canImport(FoundationEssentials)
+package import ExplorerConfiguration
 package import FoundationEssentials
 #else
 package import Foundation

@@ -1,3 +1,4 @@
+package import ExplorerConfiguration
 package import ExplorerState
 import ExplorerText
 

@@ -53,9 +53,10 @@ package struct FleetWorker: Sendable {
     let memory = MemoryCacheLevel<String, Data>(
       name: "memory", capacity: 64 << 10, expiry: .after(.seconds(60)),
       removalListener: inspector.removals(from: "memory"))
-    let cache = memory.observed(as: "memory", by: inspector)
+    // Normalized as the builder's levels are, so that nothing is compiled for this stack alone: it took 7 % of the module's code.
+    let cache = memory.observed(as: "memory", by: inspector).normalize()
       .compose(
-        source.observed(as: "source", by: inspector).sharedPool(shared, observer: inspector),
+        source.observed(as: "source", by: inspector).normalize().sharedPool(shared, observer: inspector).normalize(),
         coherence: Coherence(store, of: shared), observer: inspector
       )
       .traced(by: inspector)

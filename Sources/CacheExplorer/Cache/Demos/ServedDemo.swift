@@ -2,6 +2,7 @@
 package import CacheEngine
 import CacheEngineHTTP
 package import CacheEngineProxy
+package import ExplorerConfiguration
 package import ExplorerState
 import HTTPTypes
 

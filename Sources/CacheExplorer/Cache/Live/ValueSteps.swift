@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTransformers
 
 #if canImport(FoundationEssentials)
+import ExplorerConfiguration
 package import FoundationEssentials
 #else
 package import Foundation

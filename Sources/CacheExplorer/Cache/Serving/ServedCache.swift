@@ -2,6 +2,7 @@
 package import CacheEngine
 package import CacheEngineHTTP
 package import CacheEngineProxy
+package import ExplorerConfiguration
 package import ExplorerState
 
 /// The cache of a configuration behind a proxy.

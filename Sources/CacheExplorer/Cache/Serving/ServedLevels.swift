@@ -2,6 +2,7 @@
 import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
+import ExplorerConfiguration
 import ExplorerState
 
 /// The levels of a configuration as a store of responses, and what is told of them.

@@ -1,6 +1,7 @@
 #if Explorer
 package import CacheEngine
 package import CacheEngineHTTP
+package import ExplorerConfiguration
 import ExplorerState
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+import ExplorerConfiguration
 package import ExplorerState
 
 package struct ConfigVerb: Verb {

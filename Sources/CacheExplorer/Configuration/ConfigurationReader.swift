@@ -1,4 +1,4 @@
-import ExplorerState
+package import ExplorerState
 
 #if Explorer
 import ExplorerText
@@ -40,7 +40,7 @@ package struct ConfigurationReader {
   /// `memory`: How many bytes of memory the machine has, if that is known.
   ///
   /// - Throws: ``ConfigurationFailure`` with all errors.
-  static func read(
+  package static func read(
     _ text: String, file: String, folder: String, memory: Int? = nil
   ) throws(ConfigurationFailure) -> CacheConfiguration {
     var reader = ConfigurationReader(file: file, folder: folder)
@@ -360,7 +360,7 @@ extension Node {
 #else
 /// Where there is nothing to read YAML with.
 package enum ConfigurationReader {
-  static func read(
+  package static func read(
     _ text: String, file: String, folder: String, memory: Int? = nil
   ) throws(ConfigurationFailure) -> CacheConfiguration {
     let problem = ConfigurationProblem(

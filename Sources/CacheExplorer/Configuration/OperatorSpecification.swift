@@ -45,7 +45,7 @@ package enum OperatorSpecification: Equatable, Sendable {
 
 /// `negative: { for: 5s, count: 1000 }`.
 package struct NegativeSpecification: Equatable, Sendable {
-  var lifetime: Duration
+  package var lifetime: Duration
   /// How many keys are remembered.
   package var countLimit = 1_000
 }
@@ -53,12 +53,12 @@ package struct NegativeSpecification: Equatable, Sendable {
 /// `retry: { attempts: 3, delay: 100ms, factor: 2, maximum: 5s, jitter: 0.5 }`.
 package struct RetrySpecification: Equatable, Sendable {
   /// The first one counted.
-  var attempts = 3
+  package var attempts = 3
   package var delay = Duration.milliseconds(100)
   package var factor = 2.0
   package var maximum = Duration.seconds(5)
   /// A share of the delay, from 0 to 1.
-  var jitter = 0.5
+  package var jitter = 0.5
 }
 
 /// `breaker: { failures: 5, reset: 30s }`.
@@ -69,12 +69,12 @@ package struct BreakerSpecification: Equatable, Sendable {
 
 /// `stale: { whileRevalidate: 30s, ifError: 10m, refreshAhead: 5s, ifSlow: 5m, slowAfter: 200ms, level: …, from: … }`.
 package struct StaleSpecification: Equatable, Sendable {
-  var whileRevalidate: Duration?
-  var ifError: Duration?
-  var refreshAhead: Duration?
-  var ifSlow: Duration?
+  package var whileRevalidate: Duration?
+  package var ifError: Duration?
+  package var refreshAhead: Duration?
+  package var ifSlow: Duration?
   /// How long the source may take before ``ifSlow`` counts.
-  var slowAfter = Duration.milliseconds(100)
+  package var slowAfter = Duration.milliseconds(100)
 
   /// How long an expired entry must stay readable for all of this.
   package var longest: Duration? { [whileRevalidate, ifError, ifSlow].compactMap(\.self).max() }

@@ -83,7 +83,7 @@ package struct LevelSpecification: Equatable, Sendable {
   var withInner: [LevelSpecification] { [self] + inner.flatMap(\.withInner) }
 
   /// How long what it stores lives, if that is limited; outer `nil` where nothing is stored.
-  var lifetime: Duration?? {
+  package var lifetime: Duration?? {
     switch kind {
     case .memory(let memory): .some(memory.lifetime)
     case .disk(let disk): .some(disk.lifetime)
@@ -94,7 +94,7 @@ package struct LevelSpecification: Equatable, Sendable {
   }
 
   /// The share of that lifetime that may be missing, evenly spread.
-  var jitter: Double {
+  package var jitter: Double {
     switch kind {
     case .memory(let memory): memory.jitter
     case .disk(let disk): disk.jitter
@@ -124,9 +124,9 @@ package struct MemorySpecification: Equatable, Sendable {
   package var capacity = 50 << 20
   package var countLimit: Int?
   package var eviction = Eviction.adaptive
-  var lifetime: Duration?
+  package var lifetime: Duration?
   /// The share of the lifetime that may be missing, evenly spread.
-  var jitter = 0.0
+  package var jitter = 0.0
   /// How long an expired entry stays readable for stale answers.
   package var keepsExpired = Duration.zero
   /// How long an entry may go unread.
@@ -139,50 +139,50 @@ package struct DiskSpecification: Equatable, Sendable {
   package var directory: String
   /// In bytes.
   package var capacity = 256 << 20
-  var lifetime: Duration?
+  package var lifetime: Duration?
   /// The share of the lifetime that may be missing, evenly spread.
-  var jitter = 0.0
+  package var jitter = 0.0
   /// How long an expired entry stays readable for stale answers.
   package var keepsExpired = Duration.zero
-  var durability = Durability.buffered
+  package var durability = Durability.buffered
   /// Other processes write to the directory as well, and levels above hear what they change.
-  var isShared = false
+  package var isShared = false
 }
 
 /// `defaults: { domain: name, directory: ./settings, expiry: 1h, durability: synced }`.
 package struct DefaultsSpecification: Equatable, Sendable {
-  var domain: String
+  package var domain: String
   /// Absolute; `nil` for where the system keeps settings.
   package var directory: String?
-  var lifetime: Duration?
+  package var lifetime: Duration?
   /// The share of the lifetime that may be missing, evenly spread.
-  var jitter = 0.0
-  var durability = Durability.buffered
+  package var jitter = 0.0
+  package var durability = Durability.buffered
 }
 
 /// `redis: { url: "redis://localhost", namespace: photos, timeout: 1s, connectTimeout: 1s, coherence: true, whileDeaf: 5s }`.
 package struct RedisSpecification: Equatable, Sendable {
   /// With user and password.
-  var url: String
+  package var url: String
   /// Without them.
   var address: String
   /// The file with the authorities that sign servers' certificates, absolute; `nil` for those that the system trusts.
-  var authorities: String?
-  var namespace: String
-  var lifetime: Duration?
+  package var authorities: String?
+  package var namespace: String
+  package var lifetime: Duration?
   /// The share of the lifetime that may be missing, evenly spread.
-  var jitter = 0.0
+  package var jitter = 0.0
   /// How long an expired entry stays readable for stale answers.
-  var keepsExpired = Duration.zero
+  package var keepsExpired = Duration.zero
   /// After what time Redis forgets an entry that never expires.
   package var longestLife = Duration.seconds(30 * 86_400)
   /// For how long an answer may take.
-  var timeout = Duration.seconds(1)
-  var connectTimeout = Duration.seconds(1)
+  package var timeout = Duration.seconds(1)
+  package var connectTimeout = Duration.seconds(1)
   /// The levels above forget what other processes change.
-  var isCoherent = true
+  package var isCoherent = true
   /// For how long the levels above are served while nothing is heard.
-  var whileDeaf = Duration.seconds(5)
+  package var whileDeaf = Duration.seconds(5)
 
   /// What names the entries among all that there are.
   var place: String { "\(address) \(namespace)" }
@@ -199,9 +199,9 @@ package struct RedisSpecification: Equatable, Sendable {
 /// `network: { url: "http://host/{key}", timeout: 5s, connectTimeout: 1s }`.
 package struct NetworkSpecification: Equatable, Sendable {
   /// With `{key}` or `{+key}` where the key goes.
-  var template: String
+  package var template: String
   package var timeout = Duration.seconds(30)
-  var connectTimeout = Duration.seconds(10)
+  package var connectTimeout = Duration.seconds(10)
 }
 
 /// `origin: { latency: 40ms..200ms, failures: 1%, size: 4 KiB, seed: 7 }`.

@@ -148,10 +148,10 @@ struct Lints {
 
 extension LevelSpecification {
   /// A level that may be slow, or not there: it is reached over a network.
-  var isRemote: Bool { if case .redis = kind { true } else { isSource } }
+  package var isRemote: Bool { if case .redis = kind { true } else { isSource } }
 
   /// A level that asks somebody else and holds nothing.
-  var isSource: Bool {
+  package var isSource: Bool {
     switch kind {
     case .network, .origin: true
     default: false
