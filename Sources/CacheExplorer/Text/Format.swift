@@ -82,6 +82,11 @@ package enum Format {
       ? "\(tenths / 10).\(tenths % 10) \(units[unit])" : "\((tenths + 5) / 10) \(units[unit])"
   }
 
+  /// `4.1 KiB = 4199 B`; `4 B` where the unit is the byte.
+  package static func exactBytes(_ count: Int) -> String {
+    count < 1_024 ? bytes(count) : "\(bytes(count)) = \(count) B"
+  }
+
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
   /// `1 hit`, `18 231 hits`; ungrouped, `18231 hits`, in answers that programs read too.

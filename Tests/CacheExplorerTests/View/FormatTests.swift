@@ -28,6 +28,11 @@ struct FormatTests {
     #expect(Format.bytes(count) == text)
   }
 
+  @Test("An exact size is not said twice", arguments: [(4, "4 B"), (1_023, "1023 B"), (4_200, "4.1 KiB = 4200 B")])
+  func exactBytes(count: Int, text: String) {
+    #expect(Format.exactBytes(count) == text)
+  }
+
   @Test(
     "A whole number has no fraction, and one that is larger than any count is written as it is",
     arguments: [(4, "4"), (0.25, "0.25"), (-3, "-3"), (1e308, "1e+308"), (.infinity, "inf")] as [(Double, String)])

@@ -95,7 +95,7 @@ package enum EntriesPanel: Panel {
       if presence.isStale { parts.append("served since then") }
       detail.add(DisplayText(level.name.uppercased()), sign + " " + DisplayText(parts.joined(separator: ", ")), style)
     }
-    if let size = row.size { detail.add("size", "\(Format.bytes(size)) = \(size) B") }
+    if let size = row.size { detail.add("size", Format.exactBytes(size)) }
     let used = row.used.map { ", last used \(ago($0))" } ?? ""
     detail.add("hits", "\(Format.count(row.hits)) since the start\(used)")
     detail.add(
@@ -124,7 +124,7 @@ package enum EntriesPanel: Panel {
     let now = model.shown.now
     let entries = [
       Figure(
-        name: "SIZE", value: row?.size.map { "\(Format.bytes($0)) = \($0) B" } ?? Format.none,
+        name: "SIZE", value: row?.size.map(Format.exactBytes) ?? Format.none,
         definition: "what the entry weighs in the level that told last", unit: "bytes", window: "now",
         source: "cost of the last hit or store"),
       Figure(
