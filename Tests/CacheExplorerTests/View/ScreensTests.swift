@@ -249,3 +249,9 @@ struct ScreensTests {
     try StyleGrid.expect(scene.canvas, isStyledAs: name, at: location)
   }
 }
+    scene.press(.escape)
+    #expect(scene.model.focus == PanelID(ModelsPanel.self))
+    scene.type("x")
+    scene.press(.enter, .enter)
+    #expect(scene.model.focus == PanelID(ModelsPanel.self))
+    #expect(scene.model.command.answer?.text == "no model matches; Esc clears the filter")

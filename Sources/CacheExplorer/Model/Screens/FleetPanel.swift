@@ -37,7 +37,7 @@ package enum FleetPanel: ListPanel {
   package static let page = Page.fleet
   package static let title: DisplayText = "Fleet"
   package static let leastWidth = 30
-  package static let nothing: (there: DisplayText, found: DisplayText) = (
+  package static let nothing: (there: String, found: String) = (
     "no app holds anything yet", "no key matches; Esc clears the filter"
   )
 
@@ -53,7 +53,7 @@ package enum FleetPanel: ListPanel {
 
   package static func inspect(_ model: inout Model) -> [Effect] {
     guard model[Self.self].current != nil else {
-      model.refuse("no app holds anything yet")
+      model.refuse(whyEmpty(model[Self.self]))
       return []
     }
     model.focus = PanelID(FleetAppsPanel.self)

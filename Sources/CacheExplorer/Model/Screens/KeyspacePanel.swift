@@ -48,7 +48,7 @@ package enum KeyspacePanel: ListPanel {
   package static let page = Page.keyspace
   package static let title: DisplayText = "Keyspace"
   package static let leastWidth = 24
-  package static let nothing: (there: DisplayText, found: DisplayText) = (
+  package static let nothing: (there: String, found: String) = (
     "the database has no keys", "no prefix matches; Esc clears the filter"
   )
 
@@ -65,7 +65,7 @@ package enum KeyspacePanel: ListPanel {
   /// Shows the keys of the prefix.
   package static func inspect(_ model: inout Model) -> [Effect] {
     guard let name = model[Self.self].current?.name else {
-      model.refuse("no keys were found")
+      model.refuse(whyEmpty(model[Self.self]))
       return []
     }
     model.page = .entries

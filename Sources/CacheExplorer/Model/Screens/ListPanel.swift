@@ -55,7 +55,7 @@ package protocol ListPanel: Panel where State: PlacedList {
   static var title: DisplayText { get }
   static var leastWidth: Int { get }
   /// What is said in place of rows: where there are none, and where none is found.
-  static var nothing: (there: DisplayText, found: DisplayText) { get }
+  static var nothing: (there: String, found: String) { get }
   /// What the title says beside how many rows there are.
   static func notes(_ sheet: State.Sheet) -> DisplayText
   static func columns(_ list: State, _ sheet: State.Sheet, width: Int) -> Columns
@@ -82,6 +82,9 @@ extension ListPanel {
   static func take(_ sheet: State.Sheet, _ model: inout Model) {
     if model.frozen == nil || model[Self.self].sheet == nil { model[Self.self].sheet = sheet }
   }
+
+  /// Why no row is listed.
+  static func whyEmpty(_ list: State) -> String { list.place.search.isEmpty ? nothing.there : nothing.found }
 
   private static func names(_ model: Model) -> [String] { model[Self.self].rows.map(\.name) }
 
@@ -124,7 +127,7 @@ extension ListPanel {
     let columns = columns(list, sheet, width: rect.width - 2)
     canvas.write(columns.titles, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
     guard !listed.isEmpty else {
-      let text = list.place.search.isEmpty ? nothing.there : nothing.found
+      let text = DisplayText(whyEmpty(list))
       return _ = canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
     }
     let cursor = list.place.cursor(in: listed.map(\.name))

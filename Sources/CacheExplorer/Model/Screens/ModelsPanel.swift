@@ -47,8 +47,13 @@ package enum ModelsPanel: Panel {
   }
 
   package static func inspect(_ model: inout Model) -> [Effect] {
-    model.focus = .relations
+    if model.models.current == nil { model.refuse(whyEmpty(model.models)) } else { model.focus = .relations }
     return []
+  }
+
+  /// Why no model is listed.
+  private static func whyEmpty(_ sheet: ModelSheet) -> String {
+    sheet.search.isEmpty ? "no models yet" : "no model matches; Esc clears the filter"
   }
 
   package static var prompt: DisplayText { " filter the models /" }
@@ -98,8 +103,8 @@ package enum ModelsPanel: Panel {
       return _ = canvas.write(DisplayText(problem), x: rect.x + 2, y: rect.y + 2, style: .error, limit: rect.width - 3)
     }
     guard !sheet.order.isEmpty else {
-      let text: DisplayText = sheet.search.isEmpty ? "no models yet" : "no model matches; Esc clears the filter"
-      return _ = canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
+      return _ = canvas.write(
+        DisplayText(whyEmpty(sheet)), x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
     }
     let top = min(max(0, sheet.cursor - rows / 2), max(0, sheet.order.count - rows))
     for (line, place) in sheet.order.dropFirst(top).prefix(rows).enumerated() {
@@ -158,6 +163,12 @@ package enum ModelsPanel: Panel {
 /// Whom the chosen model points to, who points to it, and what it says.
 package enum RelationsPanel: Panel {
   package static func move(_ model: inout Model, by distance: Int) { model.models.moveRelation(by: distance) }
+
+  package static func back(_ model: inout Model) -> Bool {
+    guard model.focus == .relations else { return false }
+    model.focus = PanelID(ModelsPanel.self)
+    return true
+  }
 
   package static func inspect(_ model: inout Model) -> [Effect] {
     if !model.models.follow() { model.inspection = Inspection(.row(PanelID(Self.self))) }
