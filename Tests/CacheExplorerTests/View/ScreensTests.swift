@@ -221,6 +221,20 @@ struct ScreensTests {
 
   @Test("Models: those of each type, their relations both ways, and Enter follows a relation")
   func models() throws {
+  @Test("Whoever is overtaken by the end of the log is told what holds it")
+  func overrunsTheLog() throws {
+    var scene = Scene(size: Self.small)
+    func say(_ count: Int) { for number in 0..<count { scene.log(.info, "memory", "line \(number)") } }
+    say(100)
+    scene.type("6")
+    scene.press(.up, .up)
+    #expect(scene.lines[1].contains("scrolled: G follows"))
+    say(LogRing.capacity)
+    #expect(scene.lines[1].contains("too fast to read: Space pauses"))
+    scene.press(.pageDown)
+    #expect(scene.lines[1].contains("scrolled: G follows"))
+  }
+
     var scene = try ScreensScene.make(Self.small)
     scene.type("7")
     #expect(scene.model.page == .overview)

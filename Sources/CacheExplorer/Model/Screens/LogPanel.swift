@@ -147,7 +147,9 @@ package enum LogPanel: Panel {
       notes.append("\"\(model.log.search.text)\" \(matches) · n/N")
     }
     if model.log.isWrapped { notes.append("wrapped") }
-    notes.append(model.log.isFollowing ? "following" : "scrolled: G follows")
+    notes.append(
+      model.log.isFollowing
+        ? "following" : model.log.isOverrun(by: picture.log) ? "too fast to read: Space pauses" : "scrolled: G follows")
     let title = frame.title("Log", as: .log)
     var right = DisplayText(notes.joined(separator: " · "))
     // Where the reader is tells more than what is filtered.

@@ -17,6 +17,9 @@ package struct LogView: Sendable {
 
   package var isFollowing: Bool { bottom == nil }
 
+  /// Whether what was scrolled to has left the log, so that the window moves on with its oldest lines.
+  package func isOverrun(by log: LogRing) -> Bool { bottom.map { $0 < log.numbers.lowerBound } ?? false }
+
   package func shows(_ line: LogLine) -> Bool { line.level >= minimum }
 
   package func isMatch(_ line: LogLine) -> Bool {
