@@ -122,6 +122,8 @@ struct ScreensTests {
     scene.press(.character("P"))
     #expect(!scene.lines.contains { $0.contains("turned") })
     #expect(scene.lines.contains { $0.contains("•••••••• hidden") })
+    scene.send(.value(ValueSight(key: "user:42", level: nil, content: .absent)))
+    #expect(scene.lines.contains { $0.contains("no level holds it ") && !$0.contains("any more") })
     scene.press(.character("v"))
     #expect(scene.model.inspection == nil)
     // An answer that comes late opens nothing.
@@ -219,8 +221,6 @@ struct ScreensTests {
     #expect(scene.lines.contains { $0.contains("▸") && $0.contains("user:42") })
   }
 
-  @Test("Models: those of each type, their relations both ways, and Enter follows a relation")
-  func models() throws {
   @Test("Whoever is overtaken by the end of the log is told what holds it")
   func overrunsTheLog() throws {
     var scene = Scene(size: Self.small)
@@ -235,6 +235,8 @@ struct ScreensTests {
     #expect(scene.lines[1].contains("scrolled: G follows"))
   }
 
+  @Test("Models: those of each type, their relations both ways, and Enter follows a relation")
+  func models() throws {
     var scene = try ScreensScene.make(Self.small)
     scene.type("7")
     #expect(scene.model.page == .overview)
@@ -252,8 +254,14 @@ struct ScreensTests {
     try expect(scene, shows: "models")
     scene.press(.enter, .enter)
     #expect(scene.model.models.current?.name == herbert)
+    scene.press(.escape)
+    #expect(scene.model.focus == PanelID(ModelsPanel.self))
     scene.type("/dune")
     #expect(scene.model.models.order.count == 1)
+    scene.type("x")
+    scene.press(.enter, .enter)
+    #expect(scene.model.focus == PanelID(ModelsPanel.self))
+    #expect(scene.model.command.answer?.text == "no model matches; Esc clears the filter")
   }
 
   private func expect(_ scene: Scene, shows name: String, at location: SourceLocation = #_sourceLocation) throws {
@@ -263,9 +271,3 @@ struct ScreensTests {
     try StyleGrid.expect(scene.canvas, isStyledAs: name, at: location)
   }
 }
-    scene.press(.escape)
-    #expect(scene.model.focus == PanelID(ModelsPanel.self))
-    scene.type("x")
-    scene.press(.enter, .enter)
-    #expect(scene.model.focus == PanelID(ModelsPanel.self))
-    #expect(scene.model.command.answer?.text == "no model matches; Esc clears the filter")

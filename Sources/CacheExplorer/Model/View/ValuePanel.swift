@@ -33,7 +33,7 @@ enum ValuePanel {
     let width = max(8, width)
     switch sight.content {
     case .asked: return ("reading", [[Span("…", .faint)]])
-    case .absent: return ("absent", [[Span("no level holds it any more", .faint)]])
+    case .absent: return ("absent", [[Span("no level holds it", .faint)]])
     case .failed(let reason):
       let why = model.isMasked ? "•••••••• hidden, P shows it" : reason
       return ("failed", DisplayText(why).wrapped(to: width).map { [Span($0, .error)] })
