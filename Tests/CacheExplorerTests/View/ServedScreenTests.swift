@@ -27,7 +27,8 @@ struct ServedScreenTests {
 
   /// Sends requests with their numbers, and their sums.
   private mutating func serve(_ exchanges: [ServedExchange]) -> [Effect] {
-    var (numbered, counts) = (exchanges, scene.model[ServedPanel.self].counts ?? ServedCounts())
+    var (numbered, counts) = (exchanges, ServedCounts())
+    if case .served(_, let known, _)? = scene.model[ServedPanel.self].message { counts = known }
     for place in numbered.indices {
       counts.count(numbered[place].outcome, bytes: numbered[place].bytes, isWhole: numbered[place].isWhole)
       numbered[place].number = counts.requests
@@ -118,6 +119,46 @@ struct ServedScreenTests {
     #expect(lines().contains { $0.contains("2 responses stored for it") })
     #expect(lines().contains { $0.contains("for Accept: image/png") })
     #expect(lines().contains { $0.contains("stale since 40s") })
+  }
+
+  @Test("An address takes three rows of what is said of it, however long it is", arguments: [8, 900])
+  mutating func longAddress(length: Int) {
+    scene.send(.input(.resized(Size(width: 80, height: 24))))
+    _ = serve([])
+    scene.press(.character("9"))
+    _ = serve([exchange("/" + String(repeating: "z", count: length) + "end", .hit)])
+    let answer = lines().drop { !$0.contains("┌ Answer") }
+    #expect(answer.contains { $0.contains("zzend") })
+    #expect(answer.prefix(5).contains { $0.contains("200 hit") })
+  }
+
+  @Test("How far an answer is scrolled is not so for the next one")
+  mutating func scrolled() {
+    scene.send(.input(.resized(Size(width: 80, height: 24))))
+    _ = serve([])
+    scene.press(.character("9"))
+    _ = serve([
+      exchange("/first", .hit), exchange("/second", .forwarded, reason: "vary-miss", detail: "no-freshness"),
+    ])
+    let variant = ServedVariant(selecting: [], status: 200, bytes: 10, validator: nil, age: 1, left: 9)
+    scene.send(.variants(key: "http://a/second", Array(repeating: variant, count: 9)))
+    scene.press(.enter, .down)
+    #expect(!lines().contains { $0.contains("│ GET /second") })
+    scene.press(.escape, .down)
+    #expect(lines().contains { $0.contains("│ GET /first") })
+    scene.press(.up)
+    #expect(!lines().contains { $0.contains("│ GET /second") })
+  }
+
+  @Test("Of an answer that broke off it is not said that it is stored")
+  mutating func broken() {
+    _ = serve([])
+    scene.press(.character("9"))
+    var exchange = exchange("/a", .forwarded, reason: "uri-miss")
+    exchange.isStored = true
+    #expect(exchange.sentence.hasSuffix(" The answer is stored."))
+    exchange.isWhole = false
+    #expect(exchange.sentence.hasSuffix(" It broke off here; only a whole answer is stored."))
   }
 
   @Test("A filter looks at method, path, status and outcome; masked, no path is shown")

@@ -4,7 +4,13 @@ package import ExplorerText
 
 /// One request of a client in sentences, and what is stored for its address.
 package enum ServedAnswerPanel: Panel {
-  package static let initial = 0
+  /// How far it is scrolled, which counts for one request only.
+  package struct State: Sendable {
+    fileprivate var top = 0
+    fileprivate var number: Int?
+  }
+
+  package static let initial = State()
 
   package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
     // Whoever moves to another row wants to know what is stored for that.
@@ -18,7 +24,13 @@ package enum ServedAnswerPanel: Panel {
     let rows = Layout(model).panels[PanelID(Self.self)]?.height ?? 0
     let width = Layout(model).panels[PanelID(Self.self)]?.width ?? 40
     let most = max(0, lines(model, width: width - 4).count - max(0, rows - 2))
-    model[Self.self] = min(max(0, model[Self.self] + max(-1_000_000, min(distance, 1_000_000))), most)
+    model[Self.self] = State(
+      top: min(max(0, top(model) + max(-1_000_000, min(distance, 1_000_000))), most),
+      number: model[ServedPanel.self].current?.number)
+  }
+
+  private static func top(_ model: Model) -> Int {
+    model[Self.self].number == model[ServedPanel.self].current?.number ? model[Self.self].top : 0
   }
 
   package static func inspect(_ model: inout Model) -> [Effect] { model.showValue() }
@@ -36,7 +48,7 @@ package enum ServedAnswerPanel: Panel {
     canvas.box(rect, title: "Answer", right: "↵ shows the content", isFocused: frame.isFocused)
     let lines = lines(model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
-    let top = min(model[Self.self], max(0, lines.count - rows))
+    let top = min(top(model), max(0, lines.count - rows))
     for (row, line) in lines.dropFirst(top).prefix(rows).enumerated() {
       canvas.write([line], x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
     }
@@ -45,6 +57,8 @@ package enum ServedAnswerPanel: Panel {
   static func span(_ seconds: Int) -> String {
     seconds < 0 ? "-" + Format.span(seconds: Int64(-seconds)) : Format.span(seconds: Int64(seconds))
   }
+
+  private static let addressRows = 3
 
   private static func lines(_ model: Model, width: Int) -> [Span] {
     let list = model[ServedPanel.self]
@@ -57,7 +71,12 @@ package enum ServedAnswerPanel: Panel {
         lines.append(Span(DisplayText(repeating: " ", count: indent) + line, style))
       }
     }
-    add("\(exchange.method) \(model.shown(exchange))", .title)
+    // What is known of an address matters more than its end.
+    let address = DisplayText("\(exchange.method) \(model.shown(exchange))")
+    for line in address.shortened(to: max(8, width) * (addressRows - 1)).wrapped(to: max(8, width)).prefix(addressRows)
+    {
+      lines.append(Span(line, .title))
+    }
     add("\(exchange.status) \(exchange.outcome.rawValue)", exchange.style.bold)
     add(exchange.sentence)
     if let text = exchange.cacheStatus { add("Cache-Status: \(text)", .faint) }

@@ -45,7 +45,9 @@ extension ServedExchange {
       return detail.map(Self.whyUnanswered)
         ?? (isWhole ? "It was refused: see its status." : "Its client left, or the proxy stopped, before its answer.")
     case .forwarded:
-      if isStored { return asked + " The answer is stored." }
+      if isStored {
+        return asked + (isWhole ? " The answer is stored." : " It broke off here; only a whole answer is stored.")
+      }
       return reason == "method" ? asked : asked + " " + whyNotStored
     }
   }
