@@ -161,6 +161,25 @@ struct ServedScreenTests {
     #expect(exchange.sentence.hasSuffix(" It broke off here; only a whole answer is stored."))
   }
 
+  @Test("What is asked for while the picture stands still is listed when it goes on")
+  mutating func paused() {
+    _ = serve([])
+    scene.press(.character("9"))
+    _ = serve([exchange("/a", .hit)])
+    scene.type(" ")
+    _ = serve([exchange("/b", .hit)])
+    _ = serve([exchange("/c", .hit)])
+    #expect(lines().contains { $0.contains("HTTP 1–1 of the last 1 ") && $0.contains(" of 1 ") })
+    guard case .served(let told, let counts, lost: 0)? = scene.model[ServedPanel.self].message else {
+      Issue.record("nothing is told")
+      return
+    }
+    #expect(told.map(\.path) == ["/a", "/b", "/c"] && counts.requests == 3)
+    scene.type(" ")
+    #expect(scene.model[ServedPanel.self].listed.map(\.path) == ["/c", "/b", "/a"])
+    #expect(lines().contains { $0.contains("HTTP 1–3 of the last 3 ") && $0.contains(" of 3 ") })
+  }
+
   @Test("A filter looks at method, path, status and outcome; masked, no path is shown")
   mutating func filters() {
     _ = serve([])

@@ -20,6 +20,8 @@ package struct ServedList: Sendable {
   private(set) var counts: ServedCounts?
   /// How many requests are not listed because they came too fast.
   private(set) var lost = 0
+  /// What came while the picture stood still.
+  private var held: (exchanges: [ServedExchange], counts: ServedCounts, lost: Int)?
   fileprivate(set) var cursor = 0
   fileprivate(set) var top = 0
   fileprivate(set) var search = TextSearch("")
@@ -29,7 +31,11 @@ package struct ServedList: Sendable {
   fileprivate(set) var variants: (key: String, variants: [ServedVariant])?
 
   /// What tells another model as much; `nil` if there is no proxy.
-  package var message: Message? { counts.map { .served(exchanges, $0, lost: lost) } }
+  package var message: Message? {
+    var known = self
+    known.release()
+    return known.counts.map { .served(known.exchanges, $0, lost: known.lost) }
+  }
 
   /// What is listed, the newest first.
   var listed: [ServedExchange] {
@@ -44,18 +50,23 @@ package struct ServedList: Sendable {
     return listed.indices.contains(cursor) ? listed[cursor] : nil
   }
 
-  mutating func add(_ new: [ServedExchange], _ counts: ServedCounts, lost: Int) {
-    exchanges += new
-    if exchanges.count > Self.capacity { exchanges.removeFirst(exchanges.count - Self.capacity) }
-    self.counts = counts
-    self.lost += lost
+  mutating func hold(_ new: [ServedExchange], _ counts: ServedCounts, lost: Int) {
+    let exchanges = Array(((held?.exchanges ?? []) + new).suffix(Self.capacity))
+    held = (exchanges, counts, (held?.lost ?? 0) + lost)
+  }
+
+  /// Lists what came; `false` if nothing did.
+  @discardableResult
+  mutating func release() -> Bool {
+    guard let held else { return false }
+    self.held = nil
+    exchanges = Array((exchanges + held.exchanges).suffix(Self.capacity))
+    counts = held.counts
+    lost += held.lost
     // The first row stays the newest; another one stays what it is.
     if cursor > 0, let chosen { cursor = listed.firstIndex { $0.number == chosen } ?? max(0, listed.count - 1) }
     note()
   }
-
-  /// Requests came that are not listed.
-  mutating func pass(_ count: Int) { lost += count }
 
   mutating func move(to place: Int) {
     cursor = min(max(0, place), max(0, listed.count - 1))
@@ -94,19 +105,13 @@ package enum ServedPanel: Panel {
 
   package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
     switch message {
-    case .served(let exchanges, let counts, let lost):
-      // A picture that stands still keeps its rows.
-      guard model.frozen == nil || model[Self.self].counts == nil else {
-        model[Self.self].pass(exchanges.count + lost)
-        return []
-      }
-      model[Self.self].add(exchanges, counts, lost: lost)
-      return asked(model, isNew: true)
-    case .variants(let key, let variants):
-      model[Self.self].variants = (key, variants)
+    case .served(let exchanges, let counts, let lost): model[Self.self].hold(exchanges, counts, lost: lost)
+    case .variants(let key, let variants): model[Self.self].variants = (key, variants)
     default: break
     }
-    return []
+    // A picture that stands still keeps its rows.
+    guard model.frozen == nil || model[Self.self].counts == nil, model[Self.self].release() else { return [] }
+    return asked(model, isNew: true)
   }
 
   /// Asks what is stored for the chosen address, if somebody looks and it is not known.
