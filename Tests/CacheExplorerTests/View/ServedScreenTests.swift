@@ -59,11 +59,16 @@ struct ServedScreenTests {
     scene.model.isReadOnly = true
     #expect(!lines().contains { $0.contains("set KEY") || $0.contains("run WORKLOAD") })
     #expect(lines().contains { $0.hasPrefix(" : types a command   filter TEXT") })
+    scene.press(.character("3"))
+    #expect(!lines().contains { $0.contains("get KEY") || $0.contains("run WORKLOAD") })
+    scene.press(.character("1"))
     scene.model.isReadOnly = false
     _ = serve([])
     #expect(!lines().contains { $0.contains("set KEY") || $0.contains("run WORKLOAD") })
     #expect(lines().contains { $0.contains("nothing is cached yet   what clients ask for comes here") })
     #expect(lines().contains { $0.hasPrefix(" : types a command   get KEY · del KEY") })
+    scene.press(.character("3"))
+    #expect(lines().contains { $0.contains("no request yet   what clients ask for comes here") })
   }
 
   @Test("What no request matches is not said never to have been asked for")

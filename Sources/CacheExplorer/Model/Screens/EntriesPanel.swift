@@ -212,11 +212,10 @@ package enum EntriesPanel: Panel {
     let signs = LevelRow.signs(picture.levels)
     drawTitles(columns, holders.map { signs[$0] }, in: rect, on: &canvas)
     guard !list.order.isEmpty else {
-      let hint =
-        ServedPanel.whyNot(model) == nil
-        ? "   what clients ask for comes here"
-        : model.whyReadOnly == nil ? "   :set KEY VALUE stores, :get KEY reads" : ""
-      let text = list.filter.isEmpty ? "nothing is cached yet" + hint : "no key matches; Esc clears the filter"
+      let text =
+        list.filter.isEmpty
+        ? "nothing is cached yet" + model.hint(":set KEY VALUE stores, :get KEY reads")
+        : "no key matches; Esc clears the filter"
       canvas.write(DisplayText(text), x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
       return
     }

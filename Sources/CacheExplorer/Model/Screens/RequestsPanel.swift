@@ -127,12 +127,13 @@ package enum RequestsPanel: Panel {
     let columns = Columns(width: rect.width - 2)
     drawTitles(columns, in: rect, on: &canvas)
     guard !list.ids.isEmpty else {
-      let text: DisplayText =
+      let text =
         list.moment != nil
         ? "no request was there then; Esc shows all"
         : list.search.isEmpty
-          ? "no request yet   :get KEY reads, :run WORKLOAD reads a lot" : "no request matches; Esc clears the filter"
-      canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
+          ? "no request yet" + model.hint(":get KEY reads, :run WORKLOAD reads a lot")
+          : "no request matches; Esc clears the filter"
+      canvas.write(DisplayText(text), x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
       return
     }
     for place in list.top..<max(list.top, last) {

@@ -66,6 +66,7 @@ package struct ServedList: Sendable {
     // The first row stays the newest; another one stays what it is.
     if cursor > 0, let chosen { cursor = listed.firstIndex { $0.number == chosen } ?? max(0, listed.count - 1) }
     note()
+    return true
   }
 
   mutating func move(to place: Int) {
@@ -88,6 +89,12 @@ package struct ServedList: Sendable {
 }
 
 extension Model {
+  /// What to do where nothing has come yet; no commands where they are refused.
+  func hint(_ commands: String) -> String {
+    if ServedPanel.whyNot(self) == nil { return "   what clients ask for comes here" }
+    return whyReadOnly == nil ? "   \(commands)" : ""
+  }
+
   /// A path as it may be shown.
   func shown(_ exchange: ServedExchange) -> String {
     isMasked ? mask.name(of: exchange.key ?? exchange.path) : exchange.path
