@@ -30,6 +30,7 @@ struct CacheExplorer: AsyncParsableCommand {
       StandardStreams.exit(0)
     }
     do {
+      try refuseEmptyArgument()
       try refuseUnknownCommand()
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
@@ -40,6 +41,16 @@ struct CacheExplorer: AsyncParsableCommand {
       StandardStreams.exit(0)
     } catch {
       exit(with: error)
+    }
+  }
+
+  /// Nothing that can be named has no name, and a message about it would seem to have lost it.
+  private static func refuseEmptyArgument() throws(ProgramFailure) {
+    let words = CommandLine.arguments
+    if let place = words.firstIndex(where: { $0.isEmpty || ($0.hasPrefix("--") && $0.hasSuffix("=")) }), place > 0 {
+      let before = words[place].isEmpty ? words[place - 1] : String(words[place].dropLast())
+      let what = before.hasPrefix("--") ? "what stands behind \(before)" : "argument \(place)"
+      throw ProgramFailure(.usage, "error: \(what) is empty; write something, or leave it out")
     }
   }
 

@@ -180,6 +180,7 @@ private let goodLines = [
     RunVerb(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, key: "a b"))),
   GoodLine(
     "run zipf --rate 1_000 --requests 20_000", RunVerb(WorkloadRequest(name: "zipf", rate: 1_000, requests: 20_000))),
+  GoodLine("set a '@'", set("a", .text("@"))),
   GoodLine("stop", StopVerb()),
   GoodLine("log debug", LogVerb(level: "debug")),
   GoodLine("stats", StatsVerb()),
@@ -218,6 +219,13 @@ private let badLines = [
   BadLine("sort colour", 5, "there is no column “colour”; use one of hits, last, size, age, ttl, levels, key"),
   BadLine("export all.xml", 7, "“all.xml” does not say in which format; end it with .json, .csv, .txt, .svg or .cast"),
   BadLine("get a --levle disk", 6, "get has no option --levle; did you mean “--level”?"),
+  BadLine("load ''", 5, "the name of the file is empty; write load CONFIG"),
+  BadLine("record ''", 7, "the name of the file is empty; write record FILE|off [--limit 256MiB]"),
+  BadLine(
+    "run trace --file ''", 17,
+    "the name of the file is empty; write run WORKLOAD [--rate N|max] [--requests N] [--seed S] [--keys N] [--key K] "
+      + "[--skew X] [--file F]"),
+  BadLine("set a @", 6, "there is no name of a file behind @; write one, or '@' for that value"),
   BadLine("warn --all", 5, "warn has no option --all; write -- before a word that begins with --"),
   BadLine("get a --level", 13, "--level needs a value; write --level L"),
   BadLine("get a --level x --level y", 16, "--level is given twice; give it once"),

@@ -362,6 +362,19 @@ import Testing
     #expect(long.errors == "/dev/zero: error: the script has more than 16777216 bytes; divide it\n")
   }
 
+  @Test(
+    "An argument that is empty is said to be, rather than not found",
+    arguments: [
+      (["open", ""], "argument 2"), (["attach", "", "--once"], "argument 2"), ([""], "argument 1"),
+      (["replay", "c.yaml", "--trace", ""], "what stands behind --trace"),
+      (["replay", "c.yaml", "--trace="], "what stands behind --trace"),
+    ])
+  func emptyArgument(arguments: [String], what: String) async throws {
+    let run = try await Program.run(arguments)
+    #expect(run.status == 2)
+    #expect(run.errors == "error: \(what) is empty; write something, or leave it out\n")
+  }
+
   #if os(Linux)
   @Test("Output that cannot be written is told at the end, with status 2")
   func fullDisk() async throws {

@@ -33,6 +33,11 @@ package struct SetVerb: Verb {
   package init(_ words: ParsedWords) throws(CommandError) {
     let value = words.arguments[1]
     let isFile = value.text.hasPrefix("@") && !value.isQuoted
+    guard !isFile || value.text != "@" else {
+      throw CommandError(
+        column: value.column, message: "there is no name of a file behind @", remedy: "write one, or '@' for that value"
+      )
+    }
     self.init(
       key: words.arguments[0].text, value: isFile ? .file(String(value.text.dropFirst())) : .text(value.text),
       timeToLive: try words.read("--ttl", Quantity.timeLimit), level: words.text("--level"))

@@ -44,6 +44,13 @@ package struct ParsedWords {
     guard arguments.count >= verb.required else {
       throw needsMore()
     }
+    let files =
+      zip(verb.arguments, arguments).filter { $0.0 == .file }.map(\.1)
+      + verb.options.filter { $0.argument == .file }.compactMap { options[$0.name] }
+    if let unnamed = files.first(where: \.text.isEmpty) {
+      throw CommandError(
+        column: unnamed.column, message: "the name of the file is empty", remedy: "write \(verb.usage)")
+    }
   }
 
   private static func option(_ word: CommandWord, of verb: VerbSyntax) throws(CommandError) -> VerbSyntax.Option {
