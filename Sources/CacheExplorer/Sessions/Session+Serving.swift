@@ -169,7 +169,9 @@ extension Session {
     StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
     let end = Ending(served, within: serving.grace)
     let commands = isPlain ? Task { await obey(served, serving, mask, lines, end) } : nil
-    let interruption = Interruption(patience: serving.grace + .seconds(1)) { end.begin() }
+    let interruption = Interruption(patience: serving.grace + .seconds(1), outlivesOutput: true) {
+      end.begin()
+    }
     let result = await Task { try await served.run() }.result
     commands?.cancel()
     await end.wait()

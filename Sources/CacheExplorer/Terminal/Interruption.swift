@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// Turns signals that end a program into a call, so that a cache is closed before the program ends; the same happens when the
-/// reader of standard output ends.
+/// reader of standard output ends, or it cannot be written.
 ///
 /// What is under way may never end, such as a search with a regular expression that tries every way to match. A signal that
 /// comes when all should have ended by now ends the program where it stands.
@@ -18,11 +18,17 @@ final class Interruption: Sendable {
   private let sources = Mutex<[any DispatchSourceSignal]>([])
   private let received = Mutex<(number: Int32, at: ContinuousClock.Instant)?>(nil)
   private let patience: Duration
+  private let outlivesOutput: Bool
   private let onSignal: @Sendable () -> Void
 
   /// `patience`: How long after the first signal another one still leaves time to end; many a program sends two in a row.
-  init(patience: Duration = .seconds(1), _ onSignal: @escaping @Sendable () -> Void) {
+  ///
+  /// `outlivesOutput`: What runs is of use without output that cannot be written.
+  init(
+    patience: Duration = .seconds(1), outlivesOutput: Bool = false, _ onSignal: @escaping @Sendable () -> Void
+  ) {
     self.patience = patience
+    self.outlivesOutput = outlivesOutput
     self.onSignal = onSignal
     // A queue of its own, as all threads of the shared ones may be busy with what does not end.
     let queue = DispatchQueue(label: "signals")
@@ -36,7 +42,12 @@ final class Interruption: Sendable {
         sources.append(source)
       }
     }
-    StandardStreams.tellUnread(self)
+    StandardStreams.tellLost(self)
+  }
+
+  /// Standard output cannot be written any more.
+  func loseOutput(_ failure: Int32) {
+    if failure == EPIPE || !outlivesOutput { take(SIGPIPE) }
   }
 
   func take(_ number: Int32) {

@@ -17,16 +17,14 @@ import Darwin
 
 /// Standard output and error, written whole lines at a time and without buffers that a signal could lose.
 enum StandardStreams {
-  private struct Reader {
-    /// Nobody reads standard output any more.
-    var isGone = false
+  private struct Output {
+    /// Why something that was said could not be written, the first time; EPIPE where nobody reads any more.
+    var failure: Int32?
     /// Whom that ends.
     weak var interruption: Interruption?
   }
 
-  /// Why something that was said could not be written, the first time.
-  private static let failure = Mutex<Int32?>(nil)
-  private static let reader = Mutex(Reader())
+  private static let output = Mutex(Output())
 
   /// Keeps the numbers of streams that are closed from what the program opens, which would be read and written in their place.
   ///
@@ -41,13 +39,13 @@ enum StandardStreams {
   /// Has whoever writes told, in place of a signal that would end the program where it stands.
   static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-  /// Interrupts what runs once nobody reads standard output any more, as the signal would.
-  static func tellUnread(_ interruption: Interruption) {
-    let isGone = reader.withLock { reader in
-      reader.interruption = interruption
-      return reader.isGone
+  /// Interrupts what runs once nobody reads standard output any more, as the signal would, or it cannot be written.
+  static func tellLost(_ interruption: Interruption) {
+    let failure = output.withLock { output in
+      output.interruption = interruption
+      return output.failure
     }
-    if isGone { interruption.take(SIGPIPE) }
+    if let failure { interruption.loseOutput(failure) }
   }
 
   static func say(_ text: String) { write(text, to: STDOUT_FILENO) }
@@ -90,13 +88,13 @@ enum StandardStreams {
 
   /// Leaves, with a status that tells if something that was said is lost.
   static func exit(_ status: Int32) -> Never {
-    var status = status
-    if let failure = Self.failure.withLock({ $0 }) {
-      let reason = unsafe String(cString: strerror(failure))
-      complain("error: standard output could not be written: \(reason); free some room or name another file")
-      if status == 0 { status = ProgramFailure.Status.usage.rawValue }
-    }
-    if status == 0, reader.withLock({ $0.isGone }) { status = 128 + SIGPIPE }
+    let status =
+      switch output.withLock({ $0.failure }) {
+      case nil: status
+      case EPIPE: status == 0 ? 128 + SIGPIPE : status
+      // What was interrupted for this gives the status of an interruption.
+      default: status == 0 || status == 128 + SIGPIPE ? ProgramFailure.Status.usage.rawValue : status
+      }
     #if canImport(Glibc)
     Glibc.exit(status)
     #elseif canImport(Musl)
@@ -125,19 +123,28 @@ enum StandardStreams {
         // Another program has set it so that writes do not wait.
         var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&room, 1, -1)
-      case EPIPE:
-        guard descriptor == STDOUT_FILENO else { return }
-        let interruption = reader.withLock { reader in
-          defer { reader.isGone = true }
-          return reader.isGone ? nil : reader.interruption
-        }
-        interruption?.take(SIGPIPE)
-        return
       default:
-        if descriptor == STDOUT_FILENO { Self.failure.withLock { $0 = $0 ?? problem } }
+        if descriptor == STDOUT_FILENO { lose(problem) }
         return
       }
     }
+  }
+
+  /// Tells at once why standard output cannot be written, as what runs may go on for long.
+  private static func lose(_ failure: Int32) {
+    let (isFirst, interruption) = output.withLock { output in
+      defer { output.failure = output.failure ?? failure }
+      return (output.failure == nil, output.interruption)
+    }
+    guard isFirst else { return }
+    switch failure {
+    case EPIPE: break
+    case EBADF: complain("error: standard output is closed; leave it open, or send it to a file")
+    default:
+      let reason = unsafe String(cString: strerror(failure))
+      complain("error: standard output could not be written: \(reason); free some room or name another file")
+    }
+    interruption?.loseOutput(failure)
   }
 
   private static func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {

@@ -338,7 +338,7 @@ import Testing
     "A stream that is closed is told of, and nothing that the program opens is read or written in its place",
     arguments: [
       ("<&-", "standard input: error: the trace cannot be read (read: Bad file descriptor); "),
-      (">&-", "error: standard output could not be written: Bad file descriptor; "),
+      (">&-", "error: standard output is closed; leave it open, or send it to a file"),
     ])
   func closedStream(redirection: String, complaint: String) async throws {
     let folder = try TemporaryFolder()
@@ -376,7 +376,20 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("Output that cannot be written is told at the end, with status 2")
+  @Test("What would go on for long ends when its output cannot be written, with status 2", arguments: ["demo", "open"])
+  func fullWhileItRuns(command: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    // Its input stays open, so that only its output ends it.
+    let program = try RunningProgram(
+      ["-c", "exec \"$0\" \"$@\" >/dev/full", Program.path, command] + (command == "open" ? [file] : []) + ["--plain"],
+      executable: "/bin/sh")
+    let end = await program.end()
+    #expect(end.status == 2)
+    #expect(end.complaints.count == 1 && end.complaints[0].contains("could not be written: "), "\(end.complaints)")
+  }
+
+  @Test("Output that cannot be written is told, with status 2")
   func fullDisk() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")

@@ -57,6 +57,28 @@ struct ServeTests {
   }
 
   #if os(Linux)
+  @Test("it serves on when its lines cannot be written, and says so at once")
+  func fullLog() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.memory, to: "c.yaml")
+    let program = try RunningProgram(
+      [
+        "-c", "exec \"$0\" \"$@\" >/dev/full", Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin",
+        server.address, "--json",
+      ], executable: "/bin/sh")
+    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
+    let address = line.dropFirst("listening at ".count).prefix { $0 != " " }
+    #expect(try await Curl.run(["\(address)\(Self.kept)"]).output.hasPrefix("the content"))
+    #expect(await program.complaint { $0.contains("could not be written: ") } != nil)
+    #expect(try await Curl.run(["\(address)\(Self.kept)"]).output.hasPrefix("the content"))
+    program.signal(SIGTERM)
+    let end = await program.end()
+    #expect(end.status == 2)
+    #expect(end.complaints.count == 1 && end.complaints[0].hasPrefix("2 requests: "), "\(end.complaints)")
+  }
+
   @Test(
     "kept to one processor, it serves with one thread, whose turns nothing else of it takes",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset"), "taskset is not installed"))
