@@ -46,8 +46,12 @@ struct PlainSession: Sendable {
         say("error: column \(error.column + 1): \(harmless(error.description))")
       }
     }
-    if hasQuit || Task.isCancelled { play.cancel() }
-    await play.value
+    if hasQuit { play.cancel() }
+    await withTaskCancellationHandler {
+      await play.value
+    } onCancel: {
+      play.cancel()
+    }
     // Nobody is left to stop it; one that has an end comes to it.
     if !hasQuit, !Task.isCancelled, steps.isEmpty, workload?.requests != nil || workload?.file != nil {
       await interpreter.waitForWorkload()

@@ -67,6 +67,21 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path()) == [])
   }
 
+  @Test(
+    "a signal ends what goes on when there are no more commands", .timeLimit(.minutes(1)),
+    arguments: [
+      ["demo", "--plain"], ["open", "c.yaml", "--plain", "--run", "loop --rate 0.01", "--requests", "1000"],
+    ])
+  func noMoreCommands(arguments: [String]) async throws {
+    let folder = try TemporaryFolder()
+    let file = try stack(in: folder)
+    let program = try RunningProgram(arguments.map { $0 == "c.yaml" ? file : $0 })
+    try program.endInput()
+    #expect(await program.line { $0.hasPrefix("run: ok") } != nil)
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 143)
+  }
+
   @Test("an event is a sentence, and ASCII is all there is if that is wanted")
   func ascii() async throws {
     let folder = try TemporaryFolder()

@@ -153,7 +153,14 @@ package final class Interpreter: Sendable {
   }
 
   /// Waits until the workload that runs has come to its end by itself.
-  package func waitForWorkload() async { await workload.withLock { $0 }?.value }
+  package func waitForWorkload() async {
+    guard let running = workload.withLock({ $0 }) else { return }
+    await withTaskCancellationHandler {
+      await running.value
+    } onCancel: {
+      running.cancel()
+    }
+  }
 
   // MARK: Other caches
 
