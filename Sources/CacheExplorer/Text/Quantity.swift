@@ -65,7 +65,10 @@ package enum Quantity {
     let (number, unit) = try split(text, expected: "a share such as 1% or 0.01")
     guard unit == "%" || unit.isEmpty else { throw QuantityError("“\(unit)” is not a unit of a share", "use %") }
     let share = unit == "%" ? number / 100 : number
-    guard share <= 1 else { throw QuantityError("\(text) is more than everything", "give at most 100%") }
+    guard share <= 1 else {
+      let remedy = unit.isEmpty && number <= 100 ? "did you mean \(text)%?" : "give at most 100%"
+      throw QuantityError("\(text) is more than everything", remedy)
+    }
     return share
   }
 

@@ -284,7 +284,7 @@ private let badOperators: [(text: String, problems: [String])] = [
   ),
   (
     "expiry: { after: 1m, jitter: 2, level: origin }",
-    ["34: error: “jitter” of expiry: 2 is more than everything; give at most 100%"]
+    ["34: error: “jitter” of expiry: 2 is more than everything; did you mean 2%?"]
   ),
   ("expiry: { after: 0s, level: origin }", ["22: error: “after” of expiry: \(moreThanNothing)"]),
   ("negative: { count: 3, level: origin }", ["5: error: negative needs “for”; write for: 5s"]),
@@ -301,7 +301,7 @@ private let badOperators: [(text: String, problems: [String])] = [
   ),
   (
     "retry: { jitter: 2, level: origin }",
-    ["22: error: “jitter” of retry: 2 is more than everything; give at most 100%"]
+    ["22: error: “jitter” of retry: 2 is more than everything; did you mean 2%?"]
   ),
   (
     "retry: { delay: 10s, maximum: 1s, level: origin }",

@@ -83,8 +83,9 @@ struct QuantityTests {
   @Test(
     "A text that is no share is refused with what to write",
     arguments: [
-      ("101%", "101% is more than everything", "100%"), ("2", "more than everything", "100%"),
-      ("-1%", "negative", "1%"), ("5 s", "“s” is not a unit of a share", "%"), ("", "not a quantity", "0.01"),
+      ("101%", "101% is more than everything", "100%"), ("80", "80 is more than everything", "did you mean 80%?"),
+      ("101", "101 is more than everything", "give at most 100%"), ("-1%", "negative", "1%"),
+      ("5 s", "“s” is not a unit of a share", "%"), ("", "not a quantity", "0.01"),
       ("nan", "not a quantity", "0.01"), ("%", "not a quantity", "0.01"),
     ])
   func badShares(text: String, message: String, remedy: String) {
