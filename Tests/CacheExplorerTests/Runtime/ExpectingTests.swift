@@ -157,6 +157,8 @@ struct ExpectingTests {
     #expect(
       failure?.description
         == "s:2:8: error: there is no level “memroy”; did you mean “memory”?\n  expect memroy.hit >= 1%\n         ^")
+    let proxy = #expect(throws: CommandError.self) { try names.check(Expectation("http.hit >= 1%")) }
+    #expect(proxy?.message == "there is no proxy here, which “http” stands for")
     _ = try ScriptRunner.parse("load b.yaml\nexpect other.hit >= 1%\n", file: "s", names: names)
   }
 

@@ -216,6 +216,11 @@ package struct ExpectationNames: Sendable {
           ?? "use one of \(ExpectedFigure.names(of: [.level]).joined(separator: ", "))")
     }
     guard let operation = operators.first(where: { $0.name == owner }) else {
+      guard owner != Expectation.proxy else {
+        throw CommandError(
+          column: expectation.ownerColumn, message: "there is no proxy here, which “\(owner)” stands for",
+          remedy: "ask for a level, or use cache-explorer serve")
+      }
       throw CommandError(
         column: expectation.ownerColumn, message: "there is no level “\(owner)”",
         remedy: NearestName.remedy(
