@@ -146,6 +146,11 @@ import Testing
     #expect(message { try read(good + deep) }.contains("line 3 is no JSON object"))
     #expect(message { try read("{\"key\":\"a\"") }.contains("line 1 is no JSON object"))
     #expect(try names("{user:1}:name\n").1 == .text)
+    // An array is meant as JSON, and no key.
+    for array in ["[{\"key\":\"a\"},{\"key\":\"b\"}]\n", "[\n  {\n    \"key\": \"a\"\n  }\n]\n"] {
+      #expect(message { try read(array) }.contains("line 1 is no JSON object"))
+    }
+    #expect(try names("[a]\n{b}\n").1 == .text)
   }
 
   @Test("nginx's variables are understood under their own names, and what was no request is no read")
@@ -234,7 +239,7 @@ import Testing
   @Test(
     "a row that is damaged is told with its number",
     arguments: [
-      ("9,GET,1,1", "has 4 fields; write 5"), ("9,GET,x,1,1", "has “x” for a size"),
+      ("9,GET,1,1", "has 4 fields; write 5"), ("9", "has 1 field; write 5"), ("9,GET,x,1,1", "has “x” for a size"),
       ("9,GET,1,0,1", "stands for “0” requests"), ("9,GET,1,99999999999999999999,1", "write a number from 1 to 65536"),
       (",GET,1,1,1", "has no key"),
     ])

@@ -45,7 +45,14 @@ extension TraceFormat {
   }
 
   /// Whether most are objects, even if some of those are cut off; a brace alone may begin a key.
+  ///
+  /// An array of objects is meant as JSON too, and not as keys.
   private static func areObjects(_ lines: [ArraySlice<UInt8>]) -> Bool {
+    if lines.first?.first == UInt8(ascii: "["),
+      lines.joined().dropFirst().first(where: { ![0x20, 0x09].contains($0) }) == UInt8(ascii: "{")
+    {
+      return true
+    }
     let count = lines.count { line in
       guard line.first == UInt8(ascii: "{") else { return false }
       return line.last == UInt8(ascii: "}")

@@ -211,7 +211,9 @@ struct TraceLineParser {
       return try row(line)
     }
     guard fields.count == columns.count else {
-      throw Problem(message: "has \(fields.count) fields", remedy: "write \(columns.count), as the first line has")
+      throw Problem(
+        message: "has \(fields.count == 1 ? "1 field" : "\(fields.count) fields")",
+        remedy: "write \(columns.count), as the first line has")
     }
     if let operation = columns.operation, !Self.isRead(fields[operation], among: Self.reads) { return skip() }
     var entry = TraceEntry(key: try Self.key(fields[columns.key]))
