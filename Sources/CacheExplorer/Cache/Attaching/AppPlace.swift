@@ -42,9 +42,8 @@ package struct AppPlace: Sendable {
       }
     }
     guard let first = found.first else {
-      throw CacheError(
-        .unreachable,
-        "nobody listens at any of the \(sockets.count) sockets in \(path); start the app that serves there")
+      let place = sockets.count == 1 ? sockets[0] : "any of the \(sockets.count) sockets in \(path)"
+      throw CacheError(.unreachable, "nobody listens at \(place); start the app that serves there")
     }
     guard found.count == 1 else {
       let names = found.map(\.socket).joined(separator: ", ")
