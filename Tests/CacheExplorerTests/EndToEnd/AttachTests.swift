@@ -408,6 +408,18 @@ import Musl
     }
   }
 
+  @Test("without a screen, whoever is told that the app is gone is told of no key")
+  func goneInSentences() async throws {
+    let app = try await App(["--quiet"])
+    let program = try RunningProgram(["attach", app.socket, "--plain"])
+    #expect(await program.line { $0.hasPrefix("its levels are ") } != nil)
+    await app.kill()
+    let notice = try #require(await program.line { $0.contains("trying again") })
+    #expect(notice.hasSuffix("; what is shown is what was known last"), "\(notice)")
+    program.type("quit")
+    #expect(await program.end().status == 0)
+  }
+
   @Test("a folder is shown while its program writes to it, and nothing in it changes")
   func folder() async throws {
     let folder = try TemporaryFolder()

@@ -16,7 +16,7 @@ struct AppFollower: Sendable {
       attachment.ended = why
       attachment.whyReadOnly = "\(why); it is attached again as soon as it listens at \(place.path)"
       follower.post(.attachment(attachment))
-      log("\(why), trying again; what is shown is what was known last, q leaves", .warning, session, follower)
+      log("\(why), trying again; what is shown is what was known last", .warning, session, follower)
       guard let next = await again(attachment, session, follower) else { return }
       await follower.use(next.cache.live)
       follower.post(.attachedAgain(next.cache.attachment, next.cache.replacement))
