@@ -16,6 +16,14 @@ struct ProgramFailure: Error, CustomStringConvertible {
     self.description = description
   }
 
+  /// A session that is to be recorded has no screen.
+  ///
+  /// `reason`: Why there can be none; `nil` if none was wanted.
+  static func nothingToRecord(because reason: String?) -> ProgramFailure {
+    ProgramFailure(
+      reason == nil ? .usage : .terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+  }
+
   /// A trace, by its name, that asks for nothing.
   ///
   /// `skipped`: How many requests of it are no reads.

@@ -23,7 +23,7 @@ extension Session {
     let reason = appearance.plain ? nil : Terminal.whyPlain(environment)
     guard !appearance.plain, reason == nil || appearance.screen else {
       guard record == nil else {
-        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+        throw ProgramFailure.nothingToRecord(because: reason)
       }
       return try await tell(attached, appearance, buffer, because: reason)
     }

@@ -77,7 +77,7 @@ extension Session {
     let isShown = serving.manner == .plain && !serving.appearance.plain
     guard isShown, reason == nil || serving.appearance.screen else {
       guard serving.record == nil else {
-        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+        throw ProgramFailure.nothingToRecord(because: reason)
       }
       return try await serveWithoutScreen(serving)
     }

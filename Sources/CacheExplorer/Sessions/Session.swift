@@ -147,7 +147,7 @@ enum Session {
     let reason = show.appearance.plain ? nil : Terminal.whyPlain(environment)
     guard !show.appearance.plain, reason == nil || show.appearance.screen else {
       guard show.record == nil else {
-        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+        throw ProgramFailure.nothingToRecord(because: reason)
       }
       return try await tell(show, because: reason)
     }

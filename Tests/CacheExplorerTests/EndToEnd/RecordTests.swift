@@ -158,6 +158,8 @@ import Musl
     let plain = try await Program.run(["open", file, "--record", folder.url.appending(path: "p.rec").path()])
     #expect(plain.status == 4)
     #expect(plain.errors.contains("--record needs a screen: standard output is not a terminal"))
+    let asked = try await Program.run(["open", file, "--plain", "--record", folder.url.appending(path: "p.rec").path()])
+    #expect(asked.status == 2 && asked.errors == "error: --record needs a screen: leave out --plain\n")
     let taken = try open(["open", file, "--record", file], in: folder)
     #expect(try await taken.ending() == .exited(2))
     #expect(taken.modes == taken.modesBefore)
