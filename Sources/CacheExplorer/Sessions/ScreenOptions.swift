@@ -65,7 +65,7 @@ struct ScreenOptions: ParsableArguments, Sendable {
   /// How large a picture is where there is no terminal: COLUMNS and LINES, else 120x40.
   static func size(_ environment: [String: String]) -> Size {
     func number(_ name: String, _ usual: Int) -> Int {
-      environment[name].flatMap(Int.init).map { min(max($0, 1), 1_000) } ?? usual
+      environment[name].flatMap(Int.init).flatMap { $0 > 0 ? min($0, 1_000) : nil } ?? usual
     }
     return Size(width: number("COLUMNS", 120), height: number("LINES", 40))
   }

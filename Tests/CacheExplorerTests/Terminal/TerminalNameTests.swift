@@ -30,6 +30,13 @@ struct TerminalNameTests {
     #expect("\(TerminalError.unsuitable(term: term))".contains("TERM=xterm-256color"))
   }
 
+  @Test(
+    "a picture without a terminal has the environment's size, unless that is none",
+    arguments: [("100", 100), ("0", 120), ("-1", 120), ("x", 120), (nil, 120), ("99999999", 1_000)] as [(String?, Int)])
+  func pictureSizes(columns: String?, width: Int) {
+    #expect(ScreenOptions.size(columns.map { ["COLUMNS": $0] } ?? [:]) == Size(width: width, height: 40))
+  }
+
   @Test("a device without a size takes the environment's or 80 by 24, and a mad one is cut")
   func sizes() {
     #expect(TerminalModes.size(columns: 0, rows: 0, environment: [:]) == Size(width: 80, height: 24))
