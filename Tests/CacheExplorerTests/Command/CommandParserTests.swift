@@ -183,6 +183,7 @@ private let goodLines = [
   GoodLine("set a '@'", set("a", .text("@"))),
   GoodLine("stop", StopVerb()),
   GoodLine("log debug", LogVerb(level: "debug")),
+  GoodLine("sort TTL", SortVerb(column: "ttl")),
   GoodLine("stats", StatsVerb()),
   GoodLine("help", HelpVerb(verb: nil)),
   GoodLine("help get", HelpVerb(verb: "get")),

@@ -11,7 +11,10 @@ package struct SortVerb: Verb {
   package init(column: String) { self.column = column }
 
   package init(_ words: ParsedWords) throws(CommandError) {
-    column = try words.choice(words.arguments[0], among: Self.columns, "column")
+    // The screen has them in capitals.
+    var word = words.arguments[0]
+    word.text = word.text.lowercased()
+    column = try words.choice(word, among: Self.columns, "column")
   }
 
   package var request: ScreenRequest? { .show(.sort(column)) }
