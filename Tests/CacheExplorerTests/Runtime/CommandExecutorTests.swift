@@ -33,6 +33,22 @@ struct CommandExecutorTests {
     #expect(second.microseconds >= 0)
   }
 
+  @Test(
+    "Whoever reads from a cache that nothing ever comes into is told so",
+    arguments: [
+      ("memory: {}", "zipf", true), ("memory: {}", "mixed", false), ("origin: {}", "zipf", false),
+      ("fallback: { value: a, level: { memory: {} } }", "zipf", false),
+    ])
+  func nothingToFind(level: String, workload: String, isTold: Bool) async throws {
+    let configuration = try ConfigurationReader.read("levels:\n  - \(level)", file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml")
+    let interpreter = Interpreter(live: live, mode: .interactive)
+    let answer = await interpreter.run(RunVerb(WorkloadRequest(name: workload, rate: 1)))
+    #expect(answer.note?.contains("it only reads, and no level makes what is missing") == isTold)
+    await interpreter.stopWorkload()
+    try await live.close()
+  }
+
   @Test("A read that is interrupted says so")
   func interrupted() async throws {
     let configuration = try ConfigurationReader.read(

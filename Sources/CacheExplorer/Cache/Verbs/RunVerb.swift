@@ -32,6 +32,13 @@ package struct RunVerb: Verb {
 
   package var touched: Touched { workload.name == "mixed" ? .contents : .requests }
 
+  /// Of these alone, a cache without a source answers none for ever.
+  private func warning(_ live: LiveCache) -> String {
+    let stores = workload.name == "mixed" || workload.file != nil
+    let answers = live.hasSource || live.operators.contains { $0.kind == "fallback" }
+    return answers || stores ? "" : "; it only reads, and no level makes what is missing"
+  }
+
   package func run(in session: Interpreter) async -> CommandResult {
     let stream: Workload
     do { stream = try Workload(workload) } catch { return failure(error) }
@@ -41,7 +48,7 @@ package struct RunVerb: Verb {
       let rate = workload.rate ?? stream.defaultRate
       session.start(stream, workload, rate: rate)
       let pace = rate.isFinite ? "at \(Format.number(rate)) requests a second" : "as fast as it can"
-      return answer("\(workload.name) runs \(pace); “stop” ends it")
+      return answer("\(workload.name) runs \(pace); “stop” ends it\(warning(session.live))")
     case .script:
       let began = session.live.clock.now
       let report = await session.play(stream, workload)
