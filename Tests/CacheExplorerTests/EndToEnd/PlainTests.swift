@@ -77,7 +77,7 @@ import Testing
     let file = try stack(in: folder)
     let program = try RunningProgram(arguments.map { $0 == "c.yaml" ? file : $0 })
     try program.endInput()
-    #expect(await program.line { $0.hasPrefix("run: ok") } != nil)
+    #expect(await program.line { $0.hasPrefix("origin had ") } != nil)
     program.signal(SIGTERM)
     #expect(await program.end().status == 143)
   }
