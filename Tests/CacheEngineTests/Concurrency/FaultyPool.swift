@@ -26,6 +26,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
   }
 
   private typealias Waiter = CheckedContinuation<Lookup<Base.Value>, any Error>
+  private typealias Flight = InFlightTable<Base.Key, Waiter>.Flight
 
   private struct State: Sendable {
     var table = InFlightTable<Base.Key, Waiter>()
@@ -85,7 +86,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
   }
 
   private func join(_ key: Base.Key, _ id: UInt64, _ waiter: Waiter) {
-    let flight = state.withLock { state -> UInt64? in
+    let flight = state.withLock { state -> Flight? in
       if flaw == .sharesNothing { state.table.detach(key) }
       switch state.table.join(key, id: id, waiter: waiter) {
       case .leads(let flight): return flight
@@ -99,7 +100,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     if let flight { begin(flight, key, leader: id) }
   }
 
-  private func begin(_ flight: UInt64, _ key: Base.Key, leader: UInt64) {
+  private func begin(_ flight: Flight, _ key: Base.Key, leader: UInt64) {
     let asked = state.withLock { state in
       defer { state.lastKey = key }
       return flaw == .mixesKeys ? state.lastKey ?? key : key
@@ -111,7 +112,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     }
     let isAwaited = state.withLock { state in
       if flaw == .leaderKillsFollowers { state.led[leader] = load }
-      return state.table.attach(load, to: flight, of: key) != nil
+      return state.table.attach(load, to: flight) != nil
     }
     if !isAwaited { load.cancel() }
   }
@@ -124,10 +125,10 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     }
   }
 
-  private func finish(_ flight: UInt64, _ key: Base.Key, _ answer: Result<Lookup<Base.Value>, any Error>) -> [Waiter] {
+  private func finish(_ flight: Flight, _ key: Base.Key, _ answer: Result<Lookup<Base.Value>, any Error>) -> [Waiter] {
     state.withLock { state in
       if case .failure(let error) = answer { state.failures[key] = error }
-      let waiters = state.table.finish(flight, of: key)?.waiters.compactMap(\.waiter) ?? []
+      let waiters = state.table.finish(flight) ? flight.waiters.compactMap(\.waiter) : []
       if flaw == .leavesFlights, let last = waiters.last {
         state.table.detach(key)
         _ = state.table.join(key, id: 0, waiter: last)

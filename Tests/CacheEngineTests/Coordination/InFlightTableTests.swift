@@ -4,11 +4,13 @@ import Testing
 @testable import CacheCore
 
 @Suite struct InFlightTableTests {
+  typealias Flight = InFlightTable<String, Int>.Flight
+
   var table = InFlightTable<String, Int>()
 
   /// Who waited for a load of the key.
-  private mutating func finish(_ flight: UInt64) -> [Int] {
-    table.finish(flight, of: "a")?.waiters.compactMap(\.waiter) ?? []
+  private mutating func finish(_ flight: Flight) -> [Int] {
+    table.finish(flight) ? flight.waiters.compactMap(\.waiter) : []
   }
 
   @Test("the first caller of a key leads and the others follow")
@@ -17,7 +19,11 @@ import Testing
       Issue.record("the first caller must lead")
       return
     }
-    expect(table.join("a", id: 101, waiter: 2) == .follows(flight, callers: 2))
+    guard case .follows(let joined, callers: 2) = table.join("a", id: 101, waiter: 2) else {
+      Issue.record("the second caller must follow")
+      return
+    }
+    #expect(joined === flight)
     expect(finish(flight) == [1, 2])
     #expect(table.isEmpty)
   }
@@ -26,7 +32,7 @@ import Testing
   mutating func abandons() async {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
     let load = Task {}
-    expect(table.attach(load, to: flight, of: "a") != nil)
+    expect(table.attach(load, to: flight) != nil)
     _ = table.join("a", id: 101, waiter: 2)
     expect(table.leave(100, key: "a")?.abandoned == nil)
     expect(table.leave(101, key: "a")?.abandoned == load)
@@ -39,7 +45,7 @@ import Testing
   mutating func abandonedEarly() async {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
     expect(table.leave(100, key: "a")?.remaining == 0)
-    expect(table.attach(Task {}, to: flight, of: "a") == nil)
+    expect(table.attach(Task {}, to: flight) == nil)
   }
 
   @Test("a detached load serves those who wait, and the next caller leads anew")
@@ -50,7 +56,7 @@ import Testing
       Issue.record("a caller after a detach must lead")
       return
     }
-    expect(table.leave(100, key: "a")?.flight == old)
+    expect(table.leave(100, key: "a")?.flight == old.id)
     expect(finish(new) == [2])
     #expect(table.isEmpty)
   }
@@ -79,15 +85,16 @@ import Testing
   }
 
   @Test("callers that come a little out of order are served in order, and those who left are not", arguments: 0..<20)
-  mutating func outOfOrder(seed: UInt64) {
+  mutating func outOfOrder(seed: UInt64) throws {
     var lot = SeededGenerator(seed: seed)
     var ids = Array(1...100 as ClosedRange<UInt64>)
     for place in stride(from: 0, to: 100, by: 5) { ids[place..<place + 5].shuffle(using: &lot) }
-    var flight: UInt64 = 0
-    for id in ids { if case .leads(let first) = table.join("a", id: id, waiter: Int(id)) { flight = first } }
+    var led: Flight?
+    for id in ids { if case .leads(let first) = table.join("a", id: id, waiter: Int(id)) { led = first } }
     let leaving = Set(ids.shuffled(using: &lot).prefix(60))
     if seed % 2 == 0 { table.detach("a") }
     for id in leaving.shuffled(using: &lot) { expect(table.leave(id, key: "a")?.waiter == Int(id)) }
+    let flight = try #require(led)
     expect(finish(flight) == (1...100).filter { !leaving.contains(UInt64($0)) })
     #expect(table.isEmpty)
   }

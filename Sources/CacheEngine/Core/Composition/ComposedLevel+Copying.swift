@@ -29,21 +29,9 @@ extension ComposedLevel {
     _ pool: SharedReads<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove,
     _ offered: Entry<Value>?
   ) async throws -> Lookup<Value> {
-    let loader = ObjectIdentifier(gate)
-    let answer = try await pool.loads.answer(for: key) {
-      let ticket = gate.beginRead(key)
-      defer { gate.endRead(key, ticket) }
-      // A copy or a write came since the upper level missed: perhaps this one. A refresh asks below in any case.
-      if gone != .anything, gate.currentEpoch != began,
-        case .hit(let entry)? = try? await upper.lookup(key)
-      {
-        return SharedAnswer(.hit(entry), loader: loader)
-      }
-      let answer = try await pool.ask(key, manner.renewer == nil ? nil : try await kept(key, or: offered))
-      try await keep(answer, key, ticket, dropping: gone)
-      return SharedAnswer(answer, loader: loader)
-    }
-    if answer.loader != loader { try await keep(answer.lookup, key, ticket, dropping: gone) }
+    let load = RaisedRead(self, pool, key, since: began, gone, offered)
+    let answer = try await pool.loads.answer(for: key, load)
+    if answer.loader != ObjectIdentifier(gate) { try await keep(answer.lookup, key, ticket, dropping: gone) }
     return answer.lookup
   }
 
@@ -121,5 +109,47 @@ extension ComposedLevel {
     } catch {
       manner.report(.remove, of: upper.name, key: key, error, since: nil)
     }
+  }
+}
+
+/// What a composition asks a pool below, and lets the upper level have before whoever shares it gets it.
+@usableFromInline
+struct RaisedRead<Upper: CacheLevel, Lower: CacheLevel>: ShareableLoad
+where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
+  @usableFromInline let level: ComposedLevel<Upper, Lower>
+  @usableFromInline let pool: SharedReads<Upper.Key, Upper.Value>
+  @usableFromInline let key: Upper.Key
+  @usableFromInline let began: GateTime
+  @usableFromInline let gone: GoneAbove
+  @usableFromInline let offered: Entry<Upper.Value>?
+
+  @inlinable
+  init(
+    _ level: ComposedLevel<Upper, Lower>, _ pool: SharedReads<Upper.Key, Upper.Value>, _ key: Upper.Key,
+    since began: GateTime, _ gone: GoneAbove, _ offered: Entry<Upper.Value>?
+  ) {
+    self.level = level
+    self.pool = pool
+    self.key = key
+    self.began = began
+    self.gone = gone
+    self.offered = offered
+  }
+
+  @inlinable
+  func callAsFunction() async throws -> SharedAnswer<Upper.Value> {
+    let loader = ObjectIdentifier(level.gate)
+    let ticket = level.gate.beginRead(key)
+    defer { level.gate.endRead(key, ticket) }
+    // A copy or a write came since the upper level missed: perhaps this one. A refresh asks below in any case.
+    if gone != .anything, level.gate.currentEpoch != began,
+      case .hit(let entry)? = try? await level.upper.lookup(key)
+    {
+      return SharedAnswer(.hit(entry), loader: loader)
+    }
+    let old = level.manner.renewer == nil ? nil : try await level.kept(key, or: offered)
+    let answer = try await pool.ask(key, old)
+    try await level.keep(answer, key, ticket, dropping: gone)
+    return SharedAnswer(answer, loader: loader)
   }
 }

@@ -122,7 +122,7 @@ private enum MeetingLoads {
     for key: LoadKey, load: @escaping @Sendable () async throws -> any Sendable
   ) async throws -> any Sendable {
     if let ticket = tickets.withLock({ $0[key] }), ticket.isOvertaken() { detach(key, of: ticket) }
-    return try await loads.answer(for: key, load: load)
+    return try await loads.answer(for: key, ClosureLoad(load))
   }
 
   /// Runs a load that nobody is to join once a write has overtaken it, nor when it has ended, as that is no longer known then.

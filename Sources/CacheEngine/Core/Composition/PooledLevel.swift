@@ -82,9 +82,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the answer of the level below, read once for all callers that ask at the same time.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    // Without a capture list, which would put a function between the load and what calls it (Swift 6.3).
-    let base = base
-    return try await reads.answer(for: key) { SharedAnswer(try await base.lookup(key)) }.lookup
+    try await reads.answer(for: key, LevelRead(base, key)).lookup
   }
 
   /// Returns the value for a key, computing and storing it if there is none.
@@ -126,9 +124,11 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   private func made(
     _ key: Key, isShown: Bool, _ load: @escaping @Sendable (Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {
-    try await computations.answer(for: key) { [self] in
-      try await makeValue(key, reading: base, isShown: isShown, LoadTicket(gate, key), recorder, load)
-    }
+    try await computations.answer(
+      for: key,
+      ClosureLoad { [self] in
+        try await makeValue(key, reading: base, isShown: isShown, LoadTicket(gate, key), recorder, load)
+      })
   }
 
   /// Returns what the level below has for a key, including expired entries; this is not pooled.

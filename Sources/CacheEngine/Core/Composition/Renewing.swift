@@ -60,7 +60,8 @@ extension PooledLevel: RenewingLevel where Base: RenewingLevel {
 
   /// As ``lookup(_:)``; of those who ask at the same time, the level below is shown the entry of the first.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
-    try await reads.answer(for: key) { [base] in SharedAnswer(try await base.lookup(key, renewing: old)) }.lookup
+    let load = ClosureLoad { [base] in SharedAnswer(try await base.lookup(key, renewing: old)) }
+    return try await reads.answer(for: key, load).lookup
   }
 }
 

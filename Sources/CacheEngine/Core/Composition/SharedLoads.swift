@@ -5,19 +5,27 @@ public import Synchronization
 /// The decisions are ``InFlightTable``'s; this class holds the lock, runs the loads, and resumes those who wait.
 @usableFromInline
 final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
-  /// A caller who waits.
+  @usableFromInline typealias Table = InFlightTable<Key, Waiter>
+
+  /// A caller who waits, or is about to.
   ///
   /// The table hands each out once, to the end of its load or to its own departure, so that nothing else need count.
   @safe
   @usableFromInline
-  struct Waiter: Sendable {
-    /// `nil` for who leads a load and does not wait yet: it takes the answer where that is kept.
+  struct Waiter: @unchecked Sendable {  // its memory is guarded as the table is
+    /// `nil` for who leads a load and does not wait yet.
     @usableFromInline let continuation: UnsafeContinuation<Answer, any Error>?
+    /// Where that one takes the answer; `nil` once it has found that there is none yet.
+    @usableFromInline let memory: UnsafeMutablePointer<Result<Answer, any Error>>?
     @usableFromInline let who: Waiting
 
     @inlinable
-    init(_ continuation: UnsafeContinuation<Answer, any Error>?, _ who: Waiting) {
+    init(
+      _ who: Waiting, _ continuation: UnsafeContinuation<Answer, any Error>? = nil,
+      memory: UnsafeMutablePointer<Result<Answer, any Error>>? = nil
+    ) {
       unsafe self.continuation = continuation
+      unsafe self.memory = memory
       self.who = who
     }
 
@@ -25,12 +33,37 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
     @inlinable
     func resume(with answer: Result<Answer, any Error>) { unsafe continuation?.resume(with: answer) }
+
+    /// The same, which has its answer now, in memory of its own if it has not said where it takes it.
+    @inlinable
+    func given(_ answer: Result<Answer, any Error>) -> Waiter {
+      let memory = unsafe memory ?? .allocate(capacity: 1)
+      unsafe memory.initialize(to: answer)
+      return unsafe Waiter(who, memory: memory)
+    }
+  }
+
+  /// Who asks for a value, by a number of its own.
+  @usableFromInline
+  struct Caller: Sendable {
+    @usableFromInline let id: UInt64
+    @usableFromInline let who: Waiting
+    @usableFromInline let urgency: UInt8
+
+    @inlinable
+    init(_ id: UInt64) {
+      self.id = id
+      who = Waiting()
+      urgency = Task.currentPriority.rawValue
+    }
   }
 
   @usableFromInline let recorder: OperatorRecorder
   @usableFromInline let executor: (any TaskExecutor)?
+  /// Known beside the executor, since to look whether that is there is to copy it.
+  @usableFromInline let prefersExecutor: Bool
   @usableFromInline let lastCaller = Atomic<UInt64>(0)
-  @usableFromInline let table = BriefLock(InFlightTable<Key, Waiter>())
+  @usableFromInline let table = BriefLock(Table())
 
   /// The recorder is told who waits for which load.
   ///
@@ -40,6 +73,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   init(recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
     self.recorder = recorder
     self.executor = executor
+    prefersExecutor = executor != nil
   }
 
   /// Nothing is under way.
@@ -49,33 +83,49 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for the caller.
   @inlinable
-  func answer(
-    for key: Key, load: @escaping @Sendable () async throws -> Answer
-  ) async throws -> Answer {
+  func answer<Load: ShareableLoad>(for key: Key, _ load: Load) async throws -> Answer where Load.Answer == Answer {
     try Task.checkCancellation()
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
     guard key == key else { return try await load() }
-    let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
-    let who = Waiting()
-    let urgency = Task.currentPriority.rawValue
-    let making = ValueInTheMaking(self, key)
-    let led = table.withLock { $0.lead(key, id: id, waiter: unsafe Waiter(nil, who), urgency: urgency) { making } }
-    guard let flight = led else { return try await join(key, id, who, urgency, making, load) }
+    let caller = Caller(lastCaller.wrappingAdd(1, ordering: .relaxed).newValue)
+    var led: Table.Flight?
     // A load that answers at once needs no waiter.
-    let early = EarlyAnswer<Answer>()
-    if let answer = begin(flight, key: key, urgency, making, load, early) {
-      early.deallocate()
-      return try answer.get()
-    }
-    return try await unsafe wait(id, key: key) { continuation in
-      let waiter = unsafe Waiter(continuation, who)
-      let answer: Result<Answer, any Error>? = table.withLock { table in
-        if early.isThere { return early.take() }
-        // It may have been cancelled before it waited.
-        return table.beginToWait(waiter, for: flight, of: key) ? nil : .failure(CancellationError())
+    if let answer = lead(key, caller, load, &led) { return try answer.get() }
+    guard let led else { return try await join(key, caller, load) }
+    return try await waitForOwn(led, key, caller)
+  }
+
+  /// Begins a load, unless one is under way, and returns its answer if it has ended by then.
+  // Not in the asynchronous function, whose memory is allocated whenever it is called.
+  @inlinable
+  @inline(never)
+  func lead<Load: ShareableLoad>(
+    _ key: Key, _ caller: Caller, _ load: Load, _ led: inout Table.Flight?
+  ) -> Result<Answer, any Error>? where Load.Answer == Answer {
+    unsafe withUnsafeTemporaryAllocation(of: Result<Answer, any Error>.self, capacity: 1) { memory in
+      let waiter = unsafe Waiter(caller.who, memory: memory.baseAddress)
+      led = table.withLock {
+        $0.lead(key, id: caller.id, waiter: waiter, urgency: caller.urgency, keeper: self)
       }
-      // Nobody leaves an answer any more for a task that waits or has left.
-      early.deallocate()
+      guard let led, begin(led, key, caller.urgency, load, isAnswerTaken: true) else { return nil }
+      return unsafe memory.moveElement(from: 0)
+    }
+  }
+
+  /// Waits for the load that the caller began.
+  @inlinable
+  @inline(never)
+  func waitForOwn(_ flight: Table.Flight, _ key: Key, _ caller: Caller) async throws -> Answer {
+    try await unsafe wait(caller.id, key: key) { continuation in
+      let waiter = unsafe Waiter(caller.who, continuation)
+      let answer: Result<Answer, any Error>? = table.withLock { table in
+        if flight.isAnswered, let memory = unsafe flight.first.memory {
+          defer { unsafe memory.deallocate() }
+          return unsafe memory.move()
+        }
+        // It may have been cancelled before it waited.
+        return table.beginToWait(waiter, for: flight) ? nil : .failure(CancellationError())
+      }
       if let answer { waiter.resume(with: answer) }
     }
   }
@@ -83,22 +133,24 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Waits for the load under way, or for one that is begun now if that has ended.
   @inlinable
   @inline(never)
-  func join(
-    _ key: Key, _ id: UInt64, _ who: Waiting, _ urgency: UInt8, _ making: ValueInTheMaking<Key, Answer>,
-    _ load: @escaping @Sendable () async throws -> Answer
-  ) async throws -> Answer {
-    try await unsafe wait(id, key: key) { continuation in
-      let waiter = unsafe Waiter(continuation, who)
+  func join<Load: ShareableLoad>(
+    _ key: Key, _ caller: Caller, _ load: Load
+  ) async throws -> Answer where Load.Answer == Answer {
+    try await unsafe wait(caller.id, key: key) { continuation in
+      let waiter = unsafe Waiter(caller.who, continuation)
       let (joined, slow) = table.withLock { table in
-        (table.join(key, id: id, waiter: waiter, urgency: urgency) { making }, table.hasten(key, to: urgency))
+        (
+          table.join(key, id: caller.id, waiter: waiter, urgency: caller.urgency, keeper: self),
+          table.hasten(key, to: caller.urgency)
+        )
       }
       switch joined {
-      case .leads(let flight): _ = begin(flight, key: key, urgency, making, load, nil)
+      case .leads(let flight): _ = begin(flight, key, caller.urgency, load, isAnswerTaken: false)
       case .follows(let flight, let callers):
-        if let slow { hasten(slow, to: urgency) }
+        if let slow { hasten(slow, to: caller.urgency) }
         recorder.record(.flightJoined(callers: callers), key: key)
         // A load can wait for its caller if the caller loads something itself, or has a turn that somebody who does wants.
-        if who.work != nil || WaitingCircle.mayLeadOverGates { leaveCircle(id, who, flight, key: key) }
+        if caller.who.work != nil || WaitingCircle.mayLeadOverGates { leaveCircle(caller, flight, key: key) }
       }
     }
   }
@@ -121,24 +173,15 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// Ends the wait of a caller for whom the load waits.
   @usableFromInline
-  func leaveCircle(_ id: UInt64, _ who: Waiting, _ flight: UInt64, key: Key) {
-    guard let making = table.withLock({ $0.making(of: flight, key: key) }),
-      WaitingCircle.isClosed(by: who, { $0.work === making })
-    else { return }
-    leave(id, key: key) {
+  func leaveCircle(_ caller: Caller, _ flight: Table.Flight, key: Key) {
+    guard table.withLock({ _ in !flight.isOver }), WaitingCircle.isClosed(by: caller.who, { $0.work === flight }) else {
+      return
+    }
+    leave(caller.id, key: key) {
       CacheError(
         .circular,
         "the load of the key \(key) asks for the value that it loads, itself or through others; let it ask for other keys only",
         level: recorder.name)
-    }
-  }
-
-  /// Those who wait for a load.
-  func waiting(for making: any AwaitedWork, of key: Key, isEverybodyMeant: Bool) -> [Waiting] {
-    table.withLock { $0.waiters(for: making, of: key) }.compactMap { id, waiter in
-      guard var who = waiter?.who, isEverybodyMeant || who.work != nil else { return nil }
-      who.id = id
-      return who
     }
   }
 
@@ -149,56 +192,72 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   func detachAll() { table.withLock { $0.detachAll() } }
 
-  /// Begins a load, and returns its answer if it has ended by then and its first caller does not wait for it.
+  /// Begins a load; returns whether it has ended and left its answer where its first caller said, if that one looks there.
   @inlinable
-  func begin(
-    _ flight: UInt64, key: Key, _ urgency: UInt8, _ making: ValueInTheMaking<Key, Answer>,
-    _ load: @escaping @Sendable () async throws -> Answer, _ early: EarlyAnswer<Answer>?
-  ) -> Result<Answer, any Error>? {
+  func begin<Load: ShareableLoad>(
+    _ flight: Table.Flight, _ key: Key, _ urgency: UInt8, _ load: Load, isAnswerTaken: Bool
+  ) -> Bool where Load.Answer == Answer {
     recorder.record(.flightBegan, key: key)
     let began = recorder.isSilent ? nil : recorder.clock.now
     let place = holdPlace()
-    let work: @Sendable @isolated(any) () async -> Void = { [self] in
-      await run(flight, key, making, load, early, began)
-      releasePlace(place)
+    var task: Task<Void, Never>?
+    if !prefersExecutor, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
+      defer { NestedStarts.leave() }
+      // As in NestedStarts, but handed to the task without a function in between.
+      repeat {
+        task = Task.immediate { [self] in await run(flight, key, load, began, place) }
+      } while task == nil
+    } else {
+      task = NestedStarts.start(on: executor) { [self] in await run(flight, key, load, began, place) }
     }
-    let task = if let executor { NestedStarts.start(on: executor, work) } else { NestedStarts.start(work) }
-    let (isOver, needed) = table.withLock { table in
-      if let early, early.isThere { return (true, UInt8?.none) }
-      return (false, table.attach(task, to: flight, of: key))
+    let (isAnswered, needed) = table.withLock { table in
+      if isAnswerTaken, flight.isAnswered { return (true, UInt8?.none) }
+      // It is waited for from now on.
+      if isAnswerTaken { flight.first = unsafe Waiter(flight.first.who) }
+      return (false, table.attach(task, to: flight))
     }
-    if isOver { return early?.take() }
+    if isAnswered { return true }
     if let needed {
-      if needed > urgency { hasten(task, to: needed) }
+      if needed > urgency, let task { hasten(task, to: needed) }
     } else {
       // It has ended already, or has lost its last caller before its task was known.
-      task.cancel()
+      task?.cancel()
     }
-    return nil
+    return false
   }
 
   @inlinable
-  func run(
-    _ flight: UInt64, _ key: Key, _ making: ValueInTheMaking<Key, Answer>,
-    _ load: @Sendable () async throws -> Answer, _ early: EarlyAnswer<Answer>?, _ began: CacheInstant?
-  ) async {
+  func run<Load: ShareableLoad>(
+    _ flight: Table.Flight, _ key: Key, _ load: Load, _ began: CacheInstant?, _ place: CapPlace?
+  ) async where Load.Answer == Answer {
     let answer: Result<Answer, any Error>
     do {
-      answer = .success(try await Waiting.innermost.withValue(making) { try await load() })
+      answer = .success(try await Waiting.innermost.withValue(flight) { try await load() })
     } catch { answer = .failure(error) }
-    let finished = table.withLock { table in
-      let finished = table.finish(flight, of: key)
-      if let early, let leader = finished?.leader, !leader.isWaiting { early.leave(answer) }
-      return finished
+    end(flight, key, answer, began)
+    if let place { releasePlace(place) }
+  }
+
+  /// Gives those who wait their answer.
+  @inlinable
+  @inline(never)
+  func end(_ flight: Table.Flight, _ key: Key, _ answer: Result<Answer, any Error>, _ began: CacheInstant?) {
+    let isFinished = table.withLock { table in
+      guard table.finish(flight) else { return false }
+      if flight.isLed, !flight.first.isWaiting {
+        flight.first = flight.first.given(answer)
+        flight.isAnswered = true
+      }
+      return true
     }
-    guard let ended = finished else { return }
+    guard isFinished else { return }
     if let began {
-      recorder.record(.flightEnded(callers: ended.waiting, began.duration(to: recorder.clock.now)), key: key)
+      recorder.record(.flightEnded(callers: flight.waiting, began.duration(to: recorder.clock.now)), key: key)
     }
-    if ended.followers.isEmpty {
-      ended.leader?.resume(with: answer)
+    if flight.followers.isEmpty {
+      flight.leader?.resume(with: answer)
     } else {
-      for (_, waiter) in ended.waiters { waiter?.resume(with: answer) }
+      for (_, waiter) in flight.waiters { waiter?.resume(with: answer) }
     }
   }
 
@@ -207,7 +266,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   func holdPlace() -> CapPlace? { CapPlace.holdCurrent() }
 
   @usableFromInline
-  func releasePlace(_ place: CapPlace?) { place?.release() }
+  func releasePlace(_ place: CapPlace) { place.release() }
 
   /// A load takes the priority of the most urgent of those who wait for it.
   @usableFromInline
@@ -226,55 +285,36 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   }
 }
 
-/// The answer of a load that ended before its first caller waited for it.
-///
-/// Guarded by the lock of the table.
-///
-/// In memory of its own, since releasing an object whose properties are generic looks up what they are.
-@safe
-@usableFromInline
-struct EarlyAnswer<Answer: Sendable>: @unchecked Sendable {
-  @usableFromInline let memory: UnsafeMutablePointer<Result<Answer, any Error>?>
-
-  @inlinable
-  init() {
-    unsafe memory = .allocate(capacity: 1)
-    unsafe memory.initialize(to: nil)
-  }
-
-  @inlinable var isThere: Bool { unsafe memory.pointee != nil }
-
-  @inlinable
-  func leave(_ answer: Result<Answer, any Error>) { unsafe memory.pointee = answer }
-
-  @inlinable
-  func take() -> Result<Answer, any Error>? {
-    let answer = unsafe memory.move()
-    unsafe memory.initialize(to: nil)
-    return answer
-  }
-
-  @inlinable
-  func deallocate() {
-    unsafe memory.deinitialize(count: 1)
-    unsafe memory.deallocate()
+extension SharedLoads: FlightKeeper {
+  @usableFromInline
+  func waiting(for flight: any AwaitedWork, isEverybodyMeant: Bool) -> [Waiting] {
+    guard let flight = flight as? Table.Flight else { return [] }
+    return table.withLock { _ in flight.isOver ? [] : flight.waiters }.compactMap { id, waiter in
+      guard var who = waiter?.who, isEverybodyMeant || who.work != nil else { return nil }
+      who.id = id
+      return who
+    }
   }
 }
 
-/// The making of a value that others wait for: a load that is shared.
+/// What gives the answer that others share.
+///
+/// A type for each kind of load, so that none is a closure, which is allocated and has a function of its own that waits.
 @usableFromInline
-final class ValueInTheMaking<Key: Hashable & Sendable, Answer: Sendable>: AwaitedWork {
-  private let loads: SharedLoads<Key, Answer>
-  private let key: Key
+protocol ShareableLoad<Answer>: Sendable {
+  associatedtype Answer: Sendable
 
-  @usableFromInline
-  init(_ loads: SharedLoads<Key, Answer>, _ key: Key) {
-    self.loads = loads
-    self.key = key
-  }
+  func callAsFunction() async throws -> Answer
+}
 
-  @usableFromInline
-  func waiting(isEverybodyMeant: Bool) -> [Waiting] {
-    loads.waiting(for: self, of: key, isEverybodyMeant: isEverybodyMeant)
-  }
+/// A load by a closure.
+@usableFromInline
+struct ClosureLoad<Answer: Sendable>: ShareableLoad {
+  @usableFromInline let body: @Sendable () async throws -> Answer
+
+  @inlinable
+  init(_ body: @escaping @Sendable () async throws -> Answer) { self.body = body }
+
+  @inlinable
+  func callAsFunction() async throws -> Answer { try await body() }
 }

@@ -34,3 +34,19 @@ struct SharedAnswer<Value: Sendable>: Sendable {
     self.loader = loader
   }
 }
+
+/// What a pool asks below.
+@usableFromInline
+struct LevelRead<Base: CacheLevel>: ShareableLoad {
+  @usableFromInline let base: Base
+  @usableFromInline let key: Base.Key
+
+  @inlinable
+  init(_ base: Base, _ key: Base.Key) {
+    self.base = base
+    self.key = key
+  }
+
+  @inlinable
+  func callAsFunction() async throws -> SharedAnswer<Base.Value> { SharedAnswer(try await base.lookup(key)) }
+}

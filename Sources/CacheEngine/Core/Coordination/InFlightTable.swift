@@ -8,11 +8,11 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @usableFromInline typealias WaiterID = UInt64
 
   @usableFromInline
-  enum Joined: Equatable {
-    /// The caller is the first: begin a load under this number.
-    case leads(FlightID)
+  enum Joined {
+    /// The caller is the first: begin a load.
+    case leads(Flight)
     /// The caller waits for a load under way, one of so many.
-    case follows(FlightID, callers: Int)
+    case follows(Flight, callers: Int)
   }
 
   @usableFromInline
@@ -34,37 +34,54 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   /// A load, and who waits for it.
   ///
-  /// An object, so that it is changed where it lies and never copied.
+  /// An object, so that it is changed where it lies and never copied. Nothing looks for two changes at once, since whoever changes
+  /// it has the lock of the table's owner.
   @usableFromInline
-  final class Flight: @unchecked Sendable {  // the table's owner guards it, as the table
+  final class Flight: AwaitedWork, @unchecked Sendable {  // the table's owner guards it, as the table
+    /// Where the table has it.
+    @usableFromInline enum Home: Sendable { case current, detached, nowhere }
+
     @usableFromInline let id: FlightID
     @usableFromInline let leaderID: WaiterID
     /// The first caller: most loads have no other.
     ///
     /// Not optional, since to release an optional of a generic type is to look up what it is.
-    @usableFromInline var first: Waiter
+    @safe @exclusivity(unchecked) @usableFromInline var first: Waiter
     /// The first caller has not left.
-    @usableFromInline var isLed = true
+    @safe @exclusivity(unchecked) @usableFromInline var isLed = true
+    /// The first caller has its answer, although it did not wait.
+    @safe @exclusivity(unchecked) @usableFromInline var isAnswered = false
     /// The others in the order of their numbers; whoever has left is `nil`, until half of them are.
-    @usableFromInline var followers: [(id: WaiterID, waiter: Waiter?)] = []
-    @usableFromInline var waiting = 1
-    @usableFromInline var load: Task<Void, Never>?
+    @safe @exclusivity(unchecked) @usableFromInline var followers: [(id: WaiterID, waiter: Waiter?)] = []
+    @safe @exclusivity(unchecked) @usableFromInline var waiting = 1
+    @safe @exclusivity(unchecked) @usableFromInline var load: Task<Void, Never>?
     /// The highest priority of those who joined, as a number: the type has no size that is known here.
-    @usableFromInline var urgency: UInt8
-    /// What those wait for who wait for the load.
-    @usableFromInline let making: (any AwaitedWork)?
+    @safe @exclusivity(unchecked) @usableFromInline var urgency: UInt8
+    @safe @exclusivity(unchecked) @usableFromInline var home = Home.current
+    /// Where it is among those that new callers join, so that its key need not be looked up again.
+    @safe @exclusivity(unchecked) @usableFromInline var place = KeyedSlots<Key, Flight>.Place(slot: -1, hash: 0)
+    /// Knows who waits for it, for whoever looks for a circle.
+    @usableFromInline let keeper: (any FlightKeeper)?
 
     @inlinable
-    init(id: FlightID, leader: Waiter, id leaderID: WaiterID, urgency: UInt8, making: (any AwaitedWork)?) {
+    init(id: FlightID, leader: Waiter, id leaderID: WaiterID, urgency: UInt8, keeper: (any FlightKeeper)?) {
       self.id = id
       first = leader
       self.leaderID = leaderID
       self.urgency = urgency
-      self.making = making
+      self.keeper = keeper
     }
 
     /// The first caller, until it leaves.
     @inlinable var leader: Waiter? { isLed ? first : nil }
+
+    /// Nobody waits for it any more.
+    @inlinable var isOver: Bool { home == .nowhere }
+
+    @usableFromInline
+    func waiting(isEverybodyMeant: Bool) -> [Waiting] {
+      keeper?.waiting(for: self, isEverybodyMeant: isEverybodyMeant) ?? []
+    }
 
     /// All who came, in the order of their numbers; whoever has left is `nil`.
     @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter?)] {
@@ -72,15 +89,15 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
       return followers[..<place] + [(leaderID, leader)] + followers[place...]
     }
 
-    /// Its number, and how many wait for it now.
+    /// How many wait for it now.
     @inlinable
-    func add(_ id: WaiterID, _ waiter: Waiter) -> (FlightID, callers: Int) {
+    func add(_ id: WaiterID, _ waiter: Waiter) -> Int {
       // Numbers are drawn before the lock is taken, so that one may come a little late.
       var place = followers.count
       while place > 0, followers[place - 1].id > id { place -= 1 }
       followers.insert((id, waiter), at: place)
       waiting += 1
-      return (self.id, waiting)
+      return waiting
     }
 
     /// `nil` if the caller does not wait for this one.
@@ -126,13 +143,10 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   @inlinable
   mutating func join(
-    _ key: Key, id: WaiterID, waiter: Waiter, urgency: UInt8 = 0,
-    making: () -> (any AwaitedWork)? = { nil }
+    _ key: Key, id: WaiterID, waiter: Waiter, urgency: UInt8 = 0, keeper: (any FlightKeeper)? = nil
   ) -> Joined {
-    let (place, isNew) = place(of: key, id, waiter, urgency, making)
-    if isNew { return .leads(lastID) }
-    let (flight, callers) = current[place].add(id, waiter)
-    return .follows(flight, callers: callers)
+    let (flight, isNew) = flight(of: key, id, waiter, urgency, keeper)
+    return isNew ? .leads(flight) : .follows(flight, callers: flight.add(id, waiter))
   }
 
   /// Begins a load, unless one is under way that the caller can join.
@@ -140,59 +154,44 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// Who leads may begin to wait later.
   @inlinable
   mutating func lead(
-    _ key: Key, id: WaiterID, waiter: Waiter, urgency: UInt8, making: () -> (any AwaitedWork)?
-  ) -> FlightID? {
-    place(of: key, id, waiter, urgency, making).isNew ? lastID : nil
+    _ key: Key, id: WaiterID, waiter: Waiter, urgency: UInt8, keeper: (any FlightKeeper)?
+  ) -> Flight? {
+    let (flight, isNew) = flight(of: key, id, waiter, urgency, keeper)
+    return isNew ? flight : nil
   }
 
   @inlinable
-  mutating func place(
-    of key: Key, _ id: WaiterID, _ waiter: Waiter, _ urgency: UInt8, _ making: () -> (any AwaitedWork)?
-  ) -> (KeyedSlots<Key, Flight>.Place, isNew: Bool) {
+  @inline(__always)
+  mutating func flight(
+    of key: Key, _ id: WaiterID, _ waiter: Waiter, _ urgency: UInt8, _ keeper: (any FlightKeeper)?
+  ) -> (Flight, isNew: Bool) {
     let next = lastID + 1
     let place = current.place(
-      of: key, adding: Flight(id: next, leader: waiter, id: id, urgency: urgency, making: making()))
+      of: key, adding: Flight(id: next, leader: waiter, id: id, urgency: urgency, keeper: keeper))
+    let flight = current[place]
     // A flight of an old number is one that was under way.
-    let isNew = current[place].id == next
-    if isNew { lastID = next }
-    return (place, isNew)
+    guard flight.id == next else { return (flight, false) }
+    flight.place = place
+    lastID = next
+    return (flight, true)
   }
 
   /// Who leads a load waits from now on; `false` if it has left already, or the load has ended.
   @inlinable
-  func beginToWait(_ leader: Waiter, for flight: FlightID, of key: Key) -> Bool {
-    guard let flying = current[key].flatMap({ $0.id == flight ? $0 : nil }) ?? detached[flight], flying.isLed
-    else {
-      return false
-    }
-    flying.first = leader
+  func beginToWait(_ leader: Waiter, for flight: Flight) -> Bool {
+    guard !flight.isOver, flight.isLed else { return false }
+    flight.first = leader
     return true
-  }
-
-  /// What a caller waits for; `nil` if it does not wait for that load any more.
-  func making(of flight: FlightID, key: Key) -> (any AwaitedWork)? {
-    if let flying = current[key], flying.id == flight { return flying.making }
-    return detached[flight]?.making
-  }
-
-  /// Those who wait for a load.
-  func waiters(for making: any AwaitedWork, of key: Key) -> [(id: WaiterID, waiter: Waiter?)] {
-    if let flying = current[key], flying.making === making { return flying.waiters }
-    return detached.values.first { $0.making === making }?.waiters ?? []
   }
 
   /// Hands over the task of a load.
   ///
   /// Returns how urgent it is by now, or `nil` if nobody waits for it any more: then cancel it, or it has ended.
   @inlinable
-  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> UInt8? {
-    if let place = current.place(of: key), current[place].id == flight {
-      current[place].load = load
-      return current[place].urgency
-    }
-    guard let place = detached.index(forKey: flight) else { return nil }
-    detached.values[place].load = load
-    return detached.values[place].urgency
+  func attach(_ load: Task<Void, Never>?, to flight: Flight) -> UInt8? {
+    guard !flight.isOver else { return nil }
+    flight.load = load
+    return flight.urgency
   }
 
   /// Somebody in a hurry has joined: returns the load that has to hurry up, if it was slower and is known.
@@ -209,28 +208,44 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @inlinable
   mutating func leave(_ id: WaiterID, key: Key) -> Departure? {
     // Almost always the current flight.
-    if let place = current.place(of: key), let departure = current[place].leave(id, &steps) {
-      if departure.remaining == 0 { current.remove(at: place) }
-      return departure
+    if let place = current.place(of: key) {
+      let flight = current[place]
+      if let departure = flight.leave(id, &steps) {
+        if departure.remaining == 0 {
+          flight.home = .nowhere
+          current.remove(at: place)
+        }
+        return departure
+      }
     }
-    guard let home = homes.removeValue(forKey: id), let departure = detached[home]?.leave(id, &steps) else {
+    guard let home = homes.removeValue(forKey: id), let flight = detached[home],
+      let departure = flight.leave(id, &steps)
+    else {
       return nil
     }
-    if departure.remaining == 0 { detached[home] = nil }
+    if departure.remaining == 0 {
+      flight.home = .nowhere
+      detached[home] = nil
+    }
     return departure
   }
 
-  /// The load ended: the flight with everyone who waits for it.
-  ///
-  /// `nil` if it was abandoned.
+  /// The load ended; `false` if it was abandoned.
   @inlinable
-  mutating func finish(_ flight: FlightID, of key: Key) -> Flight? {
-    if let place = current.place(of: key), current[place].id == flight {
-      return current.remove(at: place)
+  mutating func finish(_ flight: Flight) -> Bool {
+    switch flight.home {
+    case .current: current.remove(at: flight.place)
+    case .detached: forget(flight)
+    case .nowhere: return false
     }
-    guard let ended = detached.removeValue(forKey: flight) else { return nil }
-    for (id, _) in ended.waiters { homes[id] = nil }
-    return ended
+    flight.home = .nowhere
+    return true
+  }
+
+  @usableFromInline
+  mutating func forget(_ flight: Flight) {
+    detached[flight.id] = nil
+    for (id, _) in flight.waiters { homes[id] = nil }
   }
 
   /// Lets later callers of a key begin a load of their own: what is under way may be out of date.
@@ -247,7 +262,15 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   @usableFromInline
   mutating func detach(_ flight: Flight) {
+    flight.home = .detached
     detached[flight.id] = flight
     for (id, waiter) in flight.waiters where waiter != nil { homes[id] = flight.id }
   }
+}
+
+/// Keeps a table of flights behind a lock.
+@usableFromInline
+protocol FlightKeeper: AnyObject, Sendable {
+  /// Those who wait for one of its flights now, those included, if asked for, who do nothing that others wait for.
+  func waiting(for flight: any AwaitedWork, isEverybodyMeant: Bool) -> [Waiting]
 }

@@ -26,15 +26,23 @@ enum NestedStarts {
     return task ?? Task(operation: work)
   }
 
-  /// The same for a task that is to prefer an executor.
+  /// The same for a task that is to prefer an executor, if there is one.
   @usableFromInline
   static func start(
-    on executor: any TaskExecutor, _ work: @escaping @Sendable @isolated(any) () async -> Void
+    on executor: (any TaskExecutor)?, _ work: @escaping @Sendable @isolated(any) () async -> Void
   ) -> Task<Void, Never> {
+    guard let executor else { return start(work) }
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), cstore_enter_start(most) else {
       return Task(executorPreference: executor, operation: work)
     }
     defer { cstore_leave_start() }
     return Task.immediate(executorPreference: executor, operation: work)
   }
+
+  /// Notes that this thread is about to start a task at once, unless too many stand on its stack.
+  @usableFromInline
+  static func enter() -> Bool { cstore_enter_start(most) }
+
+  @usableFromInline
+  static func leave() { cstore_leave_start() }
 }

@@ -101,8 +101,8 @@ package struct OperatorRecorder: Sendable {
 
   /// There is nobody to tell at the moment.
   @inlinable var isSilent: Bool {
-    if let attention { return !attention.isOn }
-    return !hasObserver
+    guard hasObserver else { return true }
+    return attention.map { !$0.isOn } ?? false
   }
 
   /// Tells in the name of a level, if that has one.
