@@ -12,7 +12,9 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
     }
     let tickets = missing.map { gate.beginRead(distinct.keys[$0], since: began) }
     defer { for (place, ticket) in zip(missing, tickets) { gate.endRead(distinct.keys[place], ticket) } }
-    for place in missing { try reportFailure(of: results[place], distinct.keys[place]) }
+    for place in missing {
+      if let above = UpperMiss(results[place]) { try reportFailure(of: above, distinct.keys[place]) }
+    }
     if !missing.isEmpty {
       try Task.checkCancellation()
       let below = try await lowerResults(missing.map { distinct.keys[$0] }, areAll: missing.count == results.count)
@@ -29,7 +31,7 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
   ) async throws -> Result<Lookup<Value>, any Error> {
     guard case .success(let found) = below else { return below }
     if ticket.isLate, let entry = try await askAgain(key) { return .success(.hit(entry)) }
-    try await keep(found, key, ticket, dropping: above.mayKeepStale() ? .stale : .nothing)
+    try await keep(found, key, ticket, dropping: UpperMiss(above)?.mayKeepStale == true ? .stale : .nothing)
     if found.missReason == .nothingToAsk { return above }
     return .success(gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? found : found)
   }

@@ -45,7 +45,9 @@ extension ComposedLevel {
       if entry.isPlaceholder { return }
       let isAtOnce = upper.storesAtOnce
       guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: isAtOnce ? .none : .current) else { return }
-      if isAtOnce {
+      if isAtOnce, copyAtOnce(entry, key, ticket) {
+        gate.endBackFill(key, ticket)
+      } else if isAtOnce {
         try await copy(entry, key, ticket)
       } else {
         try await copyInTime(entry, key, ticket)
@@ -55,6 +57,16 @@ extension ComposedLevel {
       guard gone == .anything || gone == .stale && manner.isLowerSource, reason.meansGone else { return }
       try await drop(gone, key, ticket)
     }
+  }
+
+  /// Copies an entry upwards if the upper level takes it here and no sweep has come; `false` if more is to be done.
+  @inlinable
+  func copyAtOnce(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) -> Bool {
+    guard gate.enter(ticket.phase) else { return false }
+    defer { gate.leave(ticket.phase) }
+    let terms = StoreTerms.backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created)
+    return upper.storeAtOnce(entry.value, forKey: key, terms: terms)
+      && !gate.isSwept(key, entry.toldTags, since: ticket.phase)
   }
 
   /// Copies an entry upwards, which is the turn's owner's to do.

@@ -69,7 +69,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @inlinable
   @inline(never)
-  func getSlowly(_ key: Key) async throws -> Value? { try await read(key, renewing: nil).entry?.value }
+  func getSlowly(_ key: Key) async throws -> Value? { try await read(key, renewing: nil).value }
 
   /// Returns the upper level's value, if that can answer at once.
   @inlinable
@@ -94,16 +94,21 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   @inlinable
   func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
-    let above: Result<Lookup<Value>, any Error>
+    let above: UpperMiss
     do {
-      let answer = try await upper.lookup(key)
-      if case .hit = answer { return answer }
-      above = .success(answer)
+      switch try await upper.lookup(key) {
+      case .hit(let entry): return .hit(entry)
+      case .miss(let reason): above = .missed(reason)
+      }
     } catch {
-      above = .failure(error)
+      above = .failed(error)
     }
-    return try await readBelow(
-      key, above: above, since: began, renewing: offered, instead: { nil }, onFailure: { throw $0 })
+    let ticket = gate.beginRead(key, since: began)
+    defer { gate.endRead(key, ticket) }
+    try reportFailure(of: above, key)
+    let below = try await askBelow(
+      key, ticket, since: began, dropping: above.mayKeepStale ? .stale : .nothing, renewing: offered)
+    return try await settle(below, key, ticket, above: above)
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
@@ -116,16 +121,14 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry, or the lower level's reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
-    let above: Result<Lookup<Value>, any Error>
+    let above: UpperMiss
     do {
-      let answer = try await upper.lookupIncludingExpired(key)
-      if case .hit(let entry) = answer {
-        guard entry.isStale else { return answer }
-        return .hit(try await newer(than: entry, key) ?? entry)
+      switch try await upper.lookupIncludingExpired(key) {
+      case .hit(let entry): return .hit(entry.isStale ? try await newer(than: entry, key) ?? entry : entry)
+      case .miss(let reason): above = .missed(reason)
       }
-      above = .success(answer)
     } catch {
-      above = .failure(error)
+      above = .failed(error)
     }
     try reportFailure(of: above, key, isTold: false)
     try Task.checkCancellation()
@@ -149,14 +152,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// Goes on with a read that the upper level did not answer.
+  /// Goes on with a read that the upper level did not answer, for a kind of composition that delivers stale values and has its say.
   ///
-  /// A kind of composition that delivers stale values has its say: `instead` may answer in place of the lower level, which
-  /// then is not asked, and `onFailure` may answer when the lower level has failed. What was offered from further up is for a
-  /// lower level that renews expired entries.
+  /// `instead` may answer in place of the lower level, which then is not asked, and `onFailure` may answer when the lower
+  /// level has failed. What was offered from further up is for a lower level that renews expired entries.
   @inlinable
   func readBelow(
-    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime, renewing offered: Entry<Value>?,
+    _ key: Key, above: UpperMiss, since began: GateTime, renewing offered: Entry<Value>?,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
     let ticket = gate.beginRead(key, since: began)
@@ -166,13 +168,22 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     let below: Lookup<Value>
     do {
       below = try await askBelow(
-        key, ticket, since: began, dropping: above.mayKeepStale() ? .stale : .nothing, renewing: offered)
+        key, ticket, since: began, dropping: above.mayKeepStale ? .stale : .nothing, renewing: offered)
     } catch let error as CancellationError {
       throw error
     } catch {
       return .hit(try await onFailure(error))
     }
-    if below.missReason == .nothingToAsk { return try above.get() }
+    return try await settle(below, key, ticket, above: above)
+  }
+
+  /// What a read gives when the lower level has answered.
+  @inlinable
+  @inline(__always)
+  func settle(
+    _ below: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, above: UpperMiss
+  ) async throws -> Lookup<Value> {
+    if case .miss(.nothingToAsk) = below { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
     return gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? below : below
@@ -182,15 +193,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   @usableFromInline
   func askAgain(_ key: Key) async throws -> Entry<Value>? {
     do { return try await upper.lookup(key).entry } catch {
-      try reportFailure(of: .failure(error), key)
+      try reportFailure(of: .failed(error), key)
       return nil
     }
   }
 
   /// A level that fails is passed over and reported, unless it tells of such a read itself; a cancellation ends the read.
   @inlinable
-  func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key, isTold: Bool = true) throws {
-    guard case .failure(let error) = above else { return }
+  func reportFailure(of above: UpperMiss, _ key: Key, isTold: Bool = true) throws {
+    guard case .failed(let error) = above else { return }
     if error is CancellationError { throw error }
     if isTold, manner.upperTellsOfReads { return }
     manner.report(.get, of: upper.name, key: key, error, since: nil)

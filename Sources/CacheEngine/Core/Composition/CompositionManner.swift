@@ -76,18 +76,40 @@ enum GoneAbove: Sendable {
   case anything
 }
 
-extension Result {
-  /// A look-up that answered, and not with a value: whatever the reason, a stale one may be kept, in one of several levels.
-  @inlinable
-  func mayKeepStale<Value>() -> Bool where Success == Lookup<Value> {
-    if case .success(let answer) = self { return answer.missReason != .nothingToAsk }
+/// Why a read does not end in the upper level.
+@usableFromInline
+enum UpperMiss: Sendable {
+  case missed(MissReason)
+  case failed(any Error)
+
+  /// `nil` for a hit.
+  init?<Value>(_ answer: Result<Lookup<Value>, any Error>) {
+    switch answer {
+    case .success(.hit): return nil
+    case .success(.miss(let reason)): self = .missed(reason)
+    case .failure(let error): self = .failed(error)
+    }
+  }
+
+  /// A level that answered: whatever the reason, it may keep a stale value, in one of several levels.
+  @inlinable var mayKeepStale: Bool {
+    if case .missed(let reason) = self { return reason != .nothingToAsk }
     return false
+  }
+
+  /// The same as the answer of a look-up.
+  @inlinable
+  func get<Value>() throws -> Lookup<Value> {
+    switch self {
+    case .missed(let reason): return .miss(reason)
+    case .failed(let error): throw error
+    }
   }
 }
 
 extension Entry {
   /// The tags, or `nil` if there are none: where they are not kept with a value, what was removed by tag may be this one.
-  @inlinable var toldTags: Set<String>? { tags.isEmpty || hasUntoldTags ? nil : tags }
+  @inlinable var toldTags: Set<String>? { hasUntoldTags || knownTags?.isEmpty == true ? nil : knownTags }
 }
 
 extension CacheLevel {

@@ -68,7 +68,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     if let value = base.peek(key) { return value }
-    return try await lookup(key).entry?.value
+    return try await reads.answer(for: key, LevelRead(base, key)).lookup.value
   }
 
   /// Returns the value of the level below, if that can answer at once.

@@ -107,17 +107,18 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   @inlinable
   func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
     let epoch = base.gate.currentEpoch
-    let above: Result<Lookup<Value>, any Error>
+    let above: UpperMiss
     do {
-      above = .success(try await base.upper.lookup(key))
+      switch try await base.upper.lookup(key) {
+      case .hit(let entry):
+        if isDue(entry) { refresh(key) }
+        return .hit(entry)
+      case .miss(let reason): above = .missed(reason)
+      }
     } catch {
-      above = .failure(error)
+      above = .failed(error)
     }
-    if case .success(.hit(let entry)) = above {
-      if isDue(entry) { refresh(key) }
-      return .hit(entry)
-    }
-    if policy.ifSlow != nil, case .success = above, let answer = try await readInTime(key) { return answer }
+    if policy.ifSlow != nil, case .missed = above, let answer = try await readInTime(key) { return answer }
     return try await base.readBelow(key, above: above, since: epoch, renewing: offered) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry?.isStale == true { refresh(key) }

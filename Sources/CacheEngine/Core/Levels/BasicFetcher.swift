@@ -88,7 +88,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: Any error that the closure throws.
   @inlinable
-  public func get(_ key: Key) async throws -> Value? { try await lookupClosure(key).entry?.value }
+  public func get(_ key: Key) async throws -> Value? { try await lookupClosure(key).value }
 
   /// Returns the entry for a key, or the reason for the miss.
   ///

@@ -92,6 +92,16 @@ public enum Lookup<Value: Sendable>: Sendable {
     return nil
   }
 
+  /// The value of the entry, without a copy of all the rest.
+  @inlinable
+  @inline(__always)
+  package var value: Value? {
+    switch self {
+    case .hit(let entry): entry.value
+    case .miss: nil
+    }
+  }
+
   /// Why there is no entry, if there is none.
   @inlinable
   public var missReason: MissReason? {
