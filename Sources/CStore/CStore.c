@@ -113,6 +113,24 @@ extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
 
 uintptr_t cstore_this_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
+extern size_t swift_task_currentPriority(void *task) __attribute__((swiftcall));
+
+uint8_t cstore_this_task_priority(void) {
+  void *task = swift_task_getCurrent();
+  return task == NULL ? 0 : (uint8_t)swift_task_currentPriority(task);
+}
+
+// What `TaskLocal` asks. Its own methods copy the value by what they look up of its type, and wait in functions of their own.
+extern void *swift_task_localValueGet(const void *key) __attribute__((swiftcall));
+extern void swift_task_localValuePush(const void *key, void *value, const void *type) __attribute__((swiftcall));
+extern void swift_task_localValuePop(void) __attribute__((swiftcall));
+
+const void *cstore_task_local(const void *key) { return swift_task_localValueGet(key); }
+
+void cstore_bind_task_local(const void *key, void *value, const void *type) { swift_task_localValuePush(key, value, type); }
+
+void cstore_unbind_task_local(void) { swift_task_localValuePop(); }
+
 static _Thread_local uint32_t starts;
 
 bool cstore_enter_start(uint32_t most) {

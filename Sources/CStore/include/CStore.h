@@ -58,6 +58,19 @@ uintptr_t cstore_this_thread(void);
 /// Tells the Swift task that runs on this thread from all others that have not ended; 0 if none runs.
 uintptr_t cstore_this_task(void);
 
+/// The priority of the Swift task that runs on this thread; 0 if none runs.
+uint8_t cstore_this_task_priority(void);
+
+/// Where the value is that a task local, told by the address of its object, has here; NULL if none is bound.
+const void *cstore_task_local(const void *key);
+
+/// Binds a value to a task local until it is unbound, which what is bound last is first. The value, of a type told by its
+/// metadata, is moved.
+void cstore_bind_task_local(const void *key, void *value, const void *type);
+
+/// Ends what was bound last.
+void cstore_unbind_task_local(void);
+
 /// Notes that this thread starts something within what it has started, unless it has done so as often already.
 bool cstore_enter_start(uint32_t most);
 

@@ -36,25 +36,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
     /// The same, which has its answer now, in memory of its own if it has not said where it takes it.
     @inlinable
-    func given(_ answer: Result<Answer, any Error>) -> Waiter {
+    func given(_ answer: consuming Result<Answer, any Error>) -> Waiter {
       let memory = unsafe memory ?? .allocate(capacity: 1)
       unsafe memory.initialize(to: answer)
       return unsafe Waiter(who, memory: memory)
-    }
-  }
-
-  /// Who asks for a value, by a number of its own.
-  @usableFromInline
-  struct Caller: Sendable {
-    @usableFromInline let id: UInt64
-    @usableFromInline let who: Waiting
-    @usableFromInline let urgency: UInt8
-
-    @inlinable
-    init(_ id: UInt64) {
-      self.id = id
-      who = Waiting()
-      urgency = Task.currentPriority.rawValue
     }
   }
 
@@ -87,7 +72,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     try Task.checkCancellation()
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
     guard key == key else { return try await load() }
-    let caller = Caller(lastCaller.wrappingAdd(1, ordering: .relaxed).newValue)
+    let caller = LoadCaller(lastCaller.wrappingAdd(1, ordering: .relaxed).newValue)
     var led: Table.Flight?
     // A load that answers at once needs no waiter.
     if let answer = lead(key, caller, load, &led) { return try answer.get() }
@@ -100,7 +85,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   @inline(never)
   func lead<Load: ShareableLoad>(
-    _ key: Key, _ caller: Caller, _ load: Load, _ led: inout Table.Flight?
+    _ key: Key, _ caller: LoadCaller, _ load: Load, _ led: inout Table.Flight?
   ) -> Result<Answer, any Error>? where Load.Answer == Answer {
     unsafe withUnsafeTemporaryAllocation(of: Result<Answer, any Error>.self, capacity: 1) { memory in
       let waiter = unsafe Waiter(caller.who, memory: memory.baseAddress)
@@ -115,7 +100,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Waits for the load that the caller began.
   @inlinable
   @inline(never)
-  func waitForOwn(_ flight: Table.Flight, _ key: Key, _ caller: Caller) async throws -> Answer {
+  func waitForOwn(_ flight: Table.Flight, _ key: Key, _ caller: LoadCaller) async throws -> Answer {
     try await unsafe wait(caller.id, key: key) { continuation in
       let waiter = unsafe Waiter(caller.who, continuation)
       let answer: Result<Answer, any Error>? = table.withLock { table in
@@ -134,7 +119,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   @inline(never)
   func join<Load: ShareableLoad>(
-    _ key: Key, _ caller: Caller, _ load: Load
+    _ key: Key, _ caller: LoadCaller, _ load: Load
   ) async throws -> Answer where Load.Answer == Answer {
     try await unsafe wait(caller.id, key: key) { continuation in
       let waiter = unsafe Waiter(caller.who, continuation)
@@ -173,7 +158,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// Ends the wait of a caller for whom the load waits.
   @usableFromInline
-  func leaveCircle(_ caller: Caller, _ flight: Table.Flight, key: Key) {
+  func leaveCircle(_ caller: LoadCaller, _ flight: Table.Flight, key: Key) {
     guard table.withLock({ _ in !flight.isOver }), WaitingCircle.isClosed(by: caller.who, { $0.work === flight }) else {
       return
     }
@@ -232,7 +217,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   ) async where Load.Answer == Answer {
     let answer: Result<Answer, any Error>
     do {
-      answer = .success(try await Waiting.innermost.withValue(flight) { try await load() })
+      answer = .success(try await Waiting.load(load, for: flight))
     } catch { answer = .failure(error) }
     end(flight, key, answer, began)
     if let place { releasePlace(place) }
@@ -241,11 +226,15 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Gives those who wait their answer.
   @inlinable
   @inline(never)
-  func end(_ flight: Table.Flight, _ key: Key, _ answer: Result<Answer, any Error>, _ began: CacheInstant?) {
+  func end(
+    _ flight: Table.Flight, _ key: Key, _ answer: consuming Result<Answer, any Error>, _ began: CacheInstant?
+  ) {
+    // Moved to a first caller who is the only one, since to copy it costs more than all the rest.
+    var answer = Optional(answer)
     let isFinished = table.withLock { table in
       guard table.finish(flight) else { return false }
-      if flight.isLed, !flight.first.isWaiting {
-        flight.first = flight.first.given(answer)
+      if flight.isLed, !flight.first.isWaiting, let given = flight.followers.isEmpty ? answer.take() : answer {
+        flight.first = flight.first.given(given)
         flight.isAnswered = true
       }
       return true
@@ -254,6 +243,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     if let began {
       recorder.record(.flightEnded(callers: flight.waiting, began.duration(to: recorder.clock.now)), key: key)
     }
+    guard let answer else { return }
     if flight.followers.isEmpty {
       flight.leader?.resume(with: answer)
     } else {
@@ -285,6 +275,21 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   }
 }
 
+/// Who asks for a value, by a number of its own.
+@usableFromInline
+struct LoadCaller: Sendable {
+  @usableFromInline let id: UInt64
+  @usableFromInline let who: Waiting
+  @usableFromInline let urgency: UInt8
+
+  @inlinable
+  init(_ id: UInt64) {
+    self.id = id
+    who = Waiting()
+    urgency = TaskIdentity.currentPriority
+  }
+}
+
 extension SharedLoads: FlightKeeper {
   @usableFromInline
   func waiting(for flight: any AwaitedWork, isEverybodyMeant: Bool) -> [Waiting] {
@@ -294,6 +299,17 @@ extension SharedLoads: FlightKeeper {
       who.id = id
       return who
     }
+  }
+}
+
+extension Waiting {
+  /// Loads in this task what others wait for.
+  // As TaskLocal does it, in a function that makes nothing of its own meanwhile: memory of a task is given back in turn.
+  @inlinable
+  static func load<Load: ShareableLoad>(_ load: Load, for work: any AwaitedWork) async throws -> Load.Answer {
+    bind(work)
+    defer { unbind() }
+    return try await load()
   }
 }
 

@@ -1,3 +1,4 @@
+private import CStore
 import Synchronization
 
 /// What a task does for others, who wait for it: a load that is shared, or work that an operator moved to a task of its own.
@@ -11,8 +12,8 @@ protocol AwaitedWork: AnyObject, Sendable {
 @usableFromInline
 struct Waiting: Sendable {
   /// The task's own, and that of tasks that were started meanwhile.
-  // Without its macro, which makes nothing that could be inlined.
-  @usableFromInline static let innermost = TaskLocal<(any AwaitedWork)?>(wrappedValue: nil)
+  private static let innermost = TaskLocal<(any AwaitedWork)?>(wrappedValue: nil)
+  private static var key: UnsafeRawPointer { unsafe UnsafeRawPointer(Unmanaged.passUnretained(innermost).toOpaque()) }
 
   /// Differs from that of all others who wait for the same.
   var id: UInt64 = 0
@@ -23,7 +24,7 @@ struct Waiting: Sendable {
   @usableFromInline
   init() {
     task = .current
-    work = Self.innermost.get()
+    work = unsafe cstore_task_local(Self.key)?.load(as: (any AwaitedWork)?.self) ?? nil
   }
 
   init(task: TaskIdentity) {
@@ -32,10 +33,22 @@ struct Waiting: Sendable {
   }
 
   /// Does in this task what others wait for.
-  @inlinable
   static func work<Answer>(on work: any AwaitedWork, _ body: () async throws -> Answer) async rethrows -> Answer {
     try await innermost.withValue(work) { try await body() }
   }
+
+  /// Says that this task does what others wait for, until that is unbound.
+  @usableFromInline
+  static func bind(_ work: any AwaitedWork) {
+    unsafe withUnsafeTemporaryAllocation(of: (any AwaitedWork)?.self, capacity: 1) { value in
+      unsafe value.initializeElement(at: 0, to: work)
+      unsafe cstore_bind_task_local(
+        key, value.baseAddress, unsafeBitCast((any AwaitedWork)?.self, to: UnsafeRawPointer.self))
+    }
+  }
+
+  @usableFromInline
+  static func unbind() { cstore_unbind_task_local() }
 
   /// Does in this task what nobody waits for, whatever began the task.
   static func workForNobody<Answer>(_ body: () async throws -> Answer) async rethrows -> Answer {

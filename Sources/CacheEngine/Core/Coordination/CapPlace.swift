@@ -8,6 +8,9 @@ final class CapPlace: Sendable {
   /// The place that this task's read has, or had, if it goes through a cap.
   @TaskLocal private static var current: CapPlace?
 
+  /// There has ever been a place: without one nobody has any, and nothing need be asked of the task.
+  private static let isAny = Atomic(false)
+
   /// The place of a cap further out, which is held as long as this one.
   private let outer: Mutex<CapPlace?>
   private let holders = Atomic(1)
@@ -19,6 +22,7 @@ final class CapPlace: Sendable {
     self.cap = ObjectIdentifier(cap)
     self.giveBack = giveBack
     outer = Mutex(Self.holdCurrent())
+    Self.isAny.store(true, ordering: .relaxed)
   }
 
   /// Does something in this place, where the caller is.
@@ -34,7 +38,7 @@ final class CapPlace: Sendable {
   /// The place of this task's read, which one more has to end for.
   ///
   /// `nil` if it has none any more: what a read has left in the background remembers its place.
-  static func holdCurrent() -> CapPlace? { current?.hold() }
+  static func holdCurrent() -> CapPlace? { isAny.load(ordering: .relaxed) ? current?.hold() : nil }
 
   /// The place that this task's read has in a cap already, which one more has to end for.
   static func holdCurrent(of cap: AnyObject) -> CapPlace? {

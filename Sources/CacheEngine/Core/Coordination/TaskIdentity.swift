@@ -17,4 +17,7 @@ struct TaskIdentity: Hashable, Sendable {
   ///
   /// By the address of the task, which outlives whatever it has begun and not ended.
   @usableFromInline static var current: TaskIdentity { TaskIdentity(bits: cstore_this_task()) }
+
+  /// The priority of the task that runs here, as a number.
+  @usableFromInline static var currentPriority: UInt8 { cstore_this_task_priority() }
 }
