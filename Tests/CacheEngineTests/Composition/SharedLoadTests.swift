@@ -71,6 +71,49 @@ import Testing
     #expect(source.count(of: .get("a")) == 1)
   }
 
+  typealias Loads = SharedLoads<String, Int>
+
+  /// A load by its first caller, who does not wait yet; it passes the gate before it gives 7, and opens the other one if it may not.
+  private func led(_ isRefused: Gate = Gate()) throws -> (Loads, Loads.Table.Flight, LoadCaller) {
+    let loads = Loads(recorder: OperatorRecorder(name: "pool", observer: observer, clock: SystemClock()))
+    let load = ClosureLoad { [gate] in
+      do { try await gate.pass() } catch {
+        isRefused.open()
+        throw error
+      }
+      return 7
+    }
+    let caller = LoadCaller(1)
+    var flight: Loads.Table.Flight?
+    let answer = loads.lead("a", caller, load, &flight)
+    #expect(answer == nil)
+    return (loads, try #require(flight), caller)
+  }
+
+  @Test("A first caller whose load ends before it begins to wait is given the answer")
+  func endBeforeWait() async throws {
+    let (loads, flight, caller) = try led()
+    await gate.arrivals(1)
+    gate.open()
+    await observer.event { if case .flightEnded = $0.kind { true } else { false } }
+    #expect(try await loads.waitForOwn(flight, "a", caller) == 7)
+    #expect(loads.isIdle)
+  }
+
+  @Test("A first caller that is cancelled before it begins to wait leaves, and its load is cancelled")
+  func cancelledBeforeWait() async throws {
+    let isRefused = Gate()
+    let task = Task {
+      let (loads, flight, caller) = try led(isRefused)
+      await gate.arrivals(1)
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      await #expect(throws: CancellationError.self) { try await loads.waitForOwn(flight, "a", caller) }
+      #expect(loads.isIdle)
+    }
+    try await task.value
+    try await isRefused.pass()
+  }
+
   @Test("Two callers whose values are made from each other: one is told, and nobody waits for ever")
   func circleOfTwo() async throws {
     let pool = Memory().pooled(observer: observer)

@@ -159,8 +159,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     {
       return SharedAnswer(.hit(entry), loader: loader)
     }
-    let old = level.manner.renewer == nil ? nil : try await level.kept(key, or: offered)
-    let answer = try await pool.ask(key, old)
+    let answer: Lookup<Upper.Value>
+    if let renewer = pool.renewer, level.manner.renewer != nil, let old = try await level.kept(key, or: offered) {
+      answer = try await renewer.lookup(key, renewing: old)
+    } else {
+      answer = try await pool.ask(key)
+    }
     try await level.keep(answer, key, ticket, dropping: gone)
     return SharedAnswer(answer, loader: loader)
   }

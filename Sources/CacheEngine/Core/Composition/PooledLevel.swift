@@ -38,11 +38,8 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
     self.base = base
     self.recorder = recorder
     name = recorder.name
-    let renewer = base.renewer
-    sharedReads = SharedReads(SharedLoads(recorder: recorder, executor: executor)) { key, old in
-      if let old, let renewer { return try await renewer.lookup(key, renewing: old) }
-      return try await base.lookup(key)
-    }
+    let loads = SharedLoads<Key, SharedAnswer<Value>>(recorder: recorder, executor: executor)
+    sharedReads = SharedReads(loads, renewer: base.renewer) { try await base.lookup($0) }
     computations = SharedLoads(recorder: recorder, executor: executor)
     listen()
   }

@@ -87,12 +87,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   func lead<Load: ShareableLoad>(
     _ key: Key, _ caller: LoadCaller, _ load: Load, _ led: inout Table.Flight?
   ) -> Result<Answer, any Error>? where Load.Answer == Answer {
-    unsafe withUnsafeTemporaryAllocation(of: Result<Answer, any Error>.self, capacity: 1) { memory in
-      let waiter = unsafe Waiter(caller.who, memory: memory.baseAddress)
-      led = table.withLock {
-        $0.lead(key, id: caller.id, waiter: waiter, urgency: caller.urgency, keeper: self)
-      }
-      guard let led, begin(led, key, caller.urgency, load, isAnswerTaken: true) else { return nil }
+    let (id, who, urgency) = (caller.id, caller.who, caller.urgency)
+    return unsafe withUnsafeTemporaryAllocation(of: Result<Answer, any Error>.self, capacity: 1) { memory in
+      let waiter = unsafe Waiter(who, memory: memory.baseAddress)
+      led = table.withLock { $0.lead(key, id: id, waiter: waiter, urgency: urgency, keeper: self) }
+      guard let led, begin(led, key, urgency, load, isAnswerTaken: true) else { return nil }
       return unsafe memory.moveElement(from: 0)
     }
   }
@@ -219,7 +218,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     do {
       answer = .success(try await Waiting.load(load, for: flight))
     } catch { answer = .failure(error) }
-    end(flight, key, answer, began)
+    end(flight, key, consume answer, began)
     if let place { releasePlace(place) }
   }
 

@@ -8,15 +8,18 @@ protocol SharingLevel<Key, Value>: CacheLevel {
 @usableFromInline
 struct SharedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let loads: SharedLoads<Key, SharedAnswer<Value>>
-  /// Asks the level below the pool, with an expired entry to renew if there is one.
-  @usableFromInline let ask: @Sendable (Key, Entry<Value>?) async throws -> Lookup<Value>
+  /// Asks the level below the pool.
+  @usableFromInline let ask: @Sendable (Key) async throws -> Lookup<Value>
+  /// The same, if it makes use of what has expired above.
+  @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
   @inlinable
   init(
-    _ loads: SharedLoads<Key, SharedAnswer<Value>>,
-    asking ask: @escaping @Sendable (Key, Entry<Value>?) async throws -> Lookup<Value>
+    _ loads: SharedLoads<Key, SharedAnswer<Value>>, renewer: (any RenewingLevel<Key, Value>)?,
+    asking ask: @escaping @Sendable (Key) async throws -> Lookup<Value>
   ) {
     self.loads = loads
+    self.renewer = renewer
     self.ask = ask
   }
 }
