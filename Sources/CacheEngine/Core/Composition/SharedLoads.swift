@@ -39,7 +39,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     func given(_ answer: consuming Result<Answer, any Error>) -> Waiter {
       let memory = unsafe memory ?? .allocate(capacity: 1)
       unsafe memory.initialize(to: answer)
-      return unsafe Waiter(who, memory: memory)
+      return unsafe Waiter(Waiting(task: .none), memory: memory)
     }
   }
 
@@ -237,6 +237,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
         flight.isAnswered = true
       }
       return true
+    }
+    // What the load has begun and left behind remembers the flight, which is not to remember who asked for it.
+    defer {
+      if !flight.isAnswered { flight.first = unsafe Waiter(Waiting(task: .none)) }
+      if !flight.followers.isEmpty { flight.followers = [] }
     }
     guard isFinished else { return }
     if let began {

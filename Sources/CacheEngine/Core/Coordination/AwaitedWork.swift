@@ -27,6 +27,7 @@ struct Waiting: Sendable {
     work = unsafe cstore_task_local(Self.key)?.load(as: (any AwaitedWork)?.self) ?? nil
   }
 
+  @usableFromInline
   init(task: TaskIdentity) {
     self.task = task
     work = nil
