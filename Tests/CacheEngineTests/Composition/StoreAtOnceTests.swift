@@ -47,6 +47,37 @@ import Testing
     #expect(cache.gate.isIdle)
   }
 
+  @Test("a copy upwards that is made at once, and that a clear went past meanwhile, is not served from above")
+  func copyPassedByAClear() async throws {
+    let entered = Atomic(false)
+    let goOn = DispatchSemaphore(value: 0)
+    let held = Prompt(
+      base: memory, memory: memory,
+      hold: {
+        entered.store(true, ordering: .releasing)
+        goOn.wait()
+      })
+    let cache = held.compose(disk)
+    let ticket = cache.gate.beginRead("a")
+    let step = Mutex<Result<KeepingStep, any Error>?>(nil)
+    try OwnThread.start("copy") {
+      let done = Result { try cache.keepAtOnce(.hit(Entry(1)), "a", ticket, dropping: .nothing) }
+      step.withLock { $0 = done }
+    }
+    try await turns { entered.load(ordering: .acquiring) }
+    let clear = Task { try await cache.clear() }
+    try await turns { cache.gate.state.withLock { !$0.draining.isEmpty } }
+    goOn.signal()
+    try await clear.value
+    #expect(memory.peek("a") == nil)
+    try await turns { step.withLock { $0 != nil } }
+    #expect(try step.withLock { try $0?.get() } == .copy)
+    try await cache.keep(.hit(Entry(1)), "a", ticket, dropping: .nothing, by: .copy)
+    cache.gate.endRead("a", ticket)
+    #expect(memory.peek("a") == nil)
+    #expect(cache.gate.isIdle)
+  }
+
   @Test("while a clear is at work below nothing is stored at once")
   func duringAClear() async throws {
     let gate = Gate()

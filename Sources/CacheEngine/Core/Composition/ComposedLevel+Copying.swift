@@ -39,28 +39,51 @@ extension ComposedLevel {
   @inlinable
   @inline(__always)
   func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove) async throws {
+    let step = try keepAtOnce(answer, key, ticket, dropping: gone)
+    if step != .nothing { try await keep(answer, key, ticket, dropping: gone, by: step) }
+  }
+
+  /// The same as far as it can be done here.
+  // Not in the asynchronous function, whose memory is allocated whenever it is called.
+  @inlinable
+  @inline(never)
+  func keepAtOnce(
+    _ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove
+  ) throws -> KeepingStep {
     switch answer {
     case .hit(let entry):
       try Task.checkCancellation()
-      if entry.isPlaceholder { return }
-      let isAtOnce = upper.storesAtOnce
-      guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: isAtOnce ? .none : .current) else { return }
-      if isAtOnce, copyAtOnce(entry, key, ticket) {
-        gate.endBackFill(key, ticket)
-      } else if isAtOnce {
-        try await copy(entry, key, ticket)
-      } else {
-        try await copyInTime(entry, key, ticket)
-      }
+      if entry.isPlaceholder { return .nothing }
+      guard upper.storesAtOnce else { return .copyInTime }
+      guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: .none) else { return .nothing }
+      guard copyAtOnce(entry, key, ticket) else { return .copy }
+      gate.endBackFill(key, ticket)
+      return .nothing
     case .miss(let reason):
       // A read takes the lower level's word if that is the source, a reload in any case.
-      guard gone == .anything || gone == .stale && manner.isLowerSource, reason.meansGone else { return }
-      try await drop(gone, key, ticket)
+      return (gone == .anything || gone == .stale && manner.isLowerSource) && reason.meansGone ? .drop : .nothing
+    }
+  }
+
+  /// What cannot be done without waiting.
+  @inlinable
+  @inline(never)
+  func keep(
+    _ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove, by step: KeepingStep
+  ) async throws {
+    switch (answer, step) {
+    case (.hit(let entry), .copy): try await copy(entry, key, ticket)
+    case (.hit(let entry), .copyInTime):
+      guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: .current) else { return }
+      try await copyInTime(entry, key, ticket)
+    case (.miss, .drop): try await drop(gone, key, ticket)
+    default: break
     }
   }
 
   /// Copies an entry upwards if the upper level takes it here and no sweep has come; `false` if more is to be done.
   @inlinable
+  @inline(__always)
   func copyAtOnce(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) -> Bool {
     guard gate.enter(ticket.phase) else { return false }
     defer { gate.leave(ticket.phase) }
@@ -122,6 +145,16 @@ extension ComposedLevel {
       manner.report(.remove, of: upper.name, key: key, error, since: nil)
     }
   }
+}
+
+/// What is left to be done for an upper level that is to have what the lower one answered.
+@usableFromInline
+enum KeepingStep: Sendable {
+  case nothing
+  /// The turn to copy is taken.
+  case copy
+  case copyInTime
+  case drop
 }
 
 /// What a composition asks a pool below, and lets the upper level have before whoever shares it gets it.
