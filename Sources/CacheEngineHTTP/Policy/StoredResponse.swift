@@ -62,7 +62,9 @@ public struct StoredResponse: Sendable, Hashable {
   /// What its fields say of time.
   private var times: ResponseReading.Times {
     reading.times {
-      let date = head.headerFields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? HTTPDate(responseTime)
+      // Of several the earliest is the one that never makes a response younger than it is.
+      let dates = head.headerFields[values: .date].compactMap { HTTPDate($0, now: responseTime) }
+      let date = dates.min() ?? HTTPDate(responseTime)
       let apparent = Duration.seconds(max(0, Int(responseTime.components.seconds) - date.seconds))
       let told =
         head.headerFields[values: .age].first.flatMap { FieldList.members(of: $0).first }

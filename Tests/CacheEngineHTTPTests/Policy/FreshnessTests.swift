@@ -30,6 +30,10 @@ struct FreshnessTests {
       ("N15", .shared, ["Cache-Control: max-age=10", "Date: Wed, 31 Dec 2025 23:59:57 GMT", "Age: 1"], 7),
       ("N15", .shared, ["Cache-Control: max-age=10", "Date: Thu, 01 Jan 2026 00:00:30 GMT"], 10),
       ("N14", .shared, ["Cache-Control: max-age=10", "Date: yesterday"], 10),
+      (
+        "N14", .shared,
+        ["Cache-Control: max-age=10", "Date: Thu, 01 Jan 2026 00:00:00 GMT", "Date: Wed, 31 Dec 2025 23:59:57 GMT"], 7
+      ),
       ("N18", .shared, ["Last-Modified: Wed, 31 Dec 2025 23:50:00 GMT"], 60),
       ("N18", .shared, ["Last-Modified: Tue, 01 Jan 2019 00:00:00 GMT"], 86_400),
       ("N18", .shared, ["Last-Modified: Wed, 31 Dec 2025 23:50:00 GMT", "Cache-Control: no-cache"], 0),
