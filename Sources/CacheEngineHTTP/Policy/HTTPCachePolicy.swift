@@ -78,7 +78,10 @@ public struct HTTPCachePolicy: Sendable {
     guard kind == .private || !request.headerFields.contains(.authorization) || terms.allowsCredentials else {
       return .authorization
     }
-    guard storesCookies || !response.headerFields.contains(.setCookie) else { return .cookie }
+    // A cookie that is not kept goes to nobody else.
+    guard storesCookies || !response.headerFields.contains(.setCookie) || terms.hiddenFields.contains(.setCookie) else {
+      return .cookie
+    }
     guard let selecting = SelectingFields(of: request.headerFields, named: response.headerFields) else {
       return .vary
     }

@@ -106,6 +106,12 @@ struct StoringTests {
     policy.storesCookies = false
     let response = answer(200, "Cache-Control: max-age=9", "Set-Cookie: a=b")
     #expect(policy.refusal(toStore: response, for: get(), receivedAt: newYear) == .cookie)
+    for name in ["no-cache", "private"] {
+      let hiding = answer(200, "Cache-Control: max-age=9, \(name)=\"Set-Cookie\"", "Set-Cookie: a=b")
+      #expect(policy.refusal(toStore: hiding, for: get(), receivedAt: newYear) == nil)
+      let kept = policy.keep(hiding, for: get(), requestTime: newYear, responseTime: newYear)
+      #expect(kept?.head.headerFields.contains(.setCookie) == false)
+    }
   }
 
   @Test("N4: fields that private or no-cache name are not kept, each for whom it is said")
