@@ -4,13 +4,18 @@ package import HTTPTypes
 /// The request fields that a stored response depends on, by its `Vary`, as they were in the request that it answered.
 ///
 /// Two requests agree in a field if its lines, joined, differ in nothing but blanks around commas (RFC 9111, section 4.1). A
-/// field that is not there differs from an empty one. Case counts, but in codings and languages, which have none (RFC 9110, sections
-/// 8.4.1 and 12.5.4). The order counts: not all servers rank languages by their weights alone.
+/// field that is not there differs from an empty one. Codings and languages have no case (RFC 9110, sections 8.4.1 and 12.5.4), and
+/// their weights several spellings. The order counts, except that of codings, which mean nothing by it (section 12.5.3): not all
+/// servers rank languages by their weights alone.
 public struct SelectingFields: Hashable, Sendable {
   /// Each field with its value in the form that is compared; `nil` where the request had no such field.
   package var values: [HTTPField.Name: String?]
 
-  package init(values: [HTTPField.Name: String?]) { self.values = values }
+  /// Of values in any of their spellings.
+  package init(values: [HTTPField.Name: String?]) {
+    self.values = Dictionary(
+      uniqueKeysWithValues: values.map { name, value in (name, value.map { Self.normal($0, of: name) }) })
+  }
 
   /// Notes the fields of a request that a response names.
   ///
@@ -48,11 +53,34 @@ public struct SelectingFields: Hashable, Sendable {
   }
 
   private static func value(_ name: HTTPField.Name, in request: HTTPFields) -> String? {
-    guard let line = request.combined(name) else { return nil }
-    let value = FieldList.members(of: line).joined(separator: ",")
-    // Only ASCII has a case here: a Kelvin sign is no k.
-    let hasCase = (name != .acceptLanguage && name != .acceptEncoding) || value.utf8.contains { $0 >= 0x80 }
-    return hasCase ? value : value.lowercased()
+    request.combined(name).map { normal($0, of: name) }
+  }
+
+  /// A value in the form that is compared.
+  private static func normal(_ line: String, of name: HTTPField.Name) -> String {
+    let members = FieldList.members(of: line)
+    // Only ASCII has a case here: a Kelvin sign is no k. Neither codings nor languages have anything in quotation marks.
+    guard name == .acceptLanguage || name == .acceptEncoding,
+      line.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\"") })
+    else {
+      return members.joined(separator: ",")
+    }
+    let choices = members.map(weighted)
+    return (name == .acceptEncoding ? choices.sorted() : choices).joined(separator: ",")
+  }
+
+  /// One coding or language with its weight in one spelling: RFC 9110, section 12.4.2.
+  private static func weighted(_ member: Substring) -> String {
+    let text = member.lowercased()
+    guard text.utf8.contains(UInt8(ascii: ";")) else { return text }
+    let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(FieldList.trimmed)
+    guard parts.count == 2, !parts[0].isEmpty, parts[1].hasPrefix("q=") else { return parts.joined(separator: ";") }
+    var weight = parts[1].dropFirst(2)
+    if weight.contains(".") {
+      while weight.last == "0" { weight.removeLast() }
+      if weight.last == "." { weight.removeLast() }
+    }
+    return weight == "1" ? String(parts[0]) : "\(parts[0]);q=\(weight)"
   }
 }
 #endif
