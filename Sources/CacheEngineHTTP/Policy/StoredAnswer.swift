@@ -90,27 +90,48 @@ package enum ByteRange: Equatable {
 
   /// Reads a field.
   ///
+  /// Parts that are not there are left out, and those that overlap or touch each other are one (section 15.3.7.2).
+  ///
   /// - Returns: `nil` if there is none, if it cannot be read or if it asks for several parts: then it is ignored.
   package init?(_ lines: [String], of size: Int) {
     guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
       lines[0][..<equals].lowercased() == "bytes"
     else { return nil }
-    let text = FieldList.trimmed(lines[0][equals...].dropFirst())
+    let texts = FieldList.members(of: String(lines[0][equals...].dropFirst()))
+    let parts = texts.compactMap { Self.part($0, of: size) }
+    guard !texts.isEmpty, parts.count == texts.count else { return nil }
+    let present = parts.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
+    guard let first = present.first else {
+      self = .unsatisfiable
+      return
+    }
+    var whole = first
+    for part in present {
+      guard part.lowerBound <= whole.upperBound else { return nil }
+      whole = whole.lowerBound..<max(whole.upperBound, part.upperBound)
+    }
+    self = .part(whole)
+  }
+
+  /// One part; empty if nothing of it is there, `nil` if it cannot be read.
+  private static func part(_ text: Substring, of size: Int) -> Range<Int>? {
     let ends = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-    guard ends.count == 2, ends.allSatisfy({ $0.utf8.count <= 18 }) else { return nil }
-    switch (Int(ends[0]), Int(ends[1])) {
-    case (nil, let suffix?) where ends[0].isEmpty && ends[1].utf8.allSatisfy(Self.isDigit):
+    guard ends.count == 2 else { return nil }
+    switch (number(ends[0]), number(ends[1])) {
+    case (nil, let suffix?) where ends[0].isEmpty:
       // The last bytes of nothing are all of it (RFC 9110, section 14.1.2), which no part can say.
       if suffix > 0, size == 0 { return nil }
-      self = suffix == 0 ? .unsatisfiable : .part(max(0, size - suffix)..<size)
-    case (let first?, nil) where ends[1].isEmpty && ends[0].utf8.allSatisfy(Self.isDigit):
-      self = first < size ? .part(first..<size) : .unsatisfiable
-    case (let first?, let last?) where first <= last && text.utf8.allSatisfy({ Self.isDigit($0) || $0 == 0x2D }):
-      self = first < size ? .part(first..<min(last + 1, size)) : .unsatisfiable
+      return max(0, size - suffix)..<size
+    case (let first?, nil) where ends[1].isEmpty: return min(first, size)..<size
+    case (let first?, let last?) where first <= last: return min(first, size)..<(last < size ? last + 1 : size)
     default: return nil
     }
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+  /// A position; beyond what can be counted, the greatest one.
+  private static func number(_ text: Substring) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    return Int(text) ?? .max
+  }
 }
 #endif
