@@ -141,14 +141,18 @@ extension HTTPCachePolicy {
     return freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
   }
 
+  /// Those that the registry of methods calls safe: RFC 9110, section 16.1.
+  private static let safeMethods: Set<String> = [
+    "GET", "HEAD", "OPTIONS", "PROPFIND", "QUERY", "REPORT", "SEARCH", "TRACE",
+  ]
+
   /// What a response to an unsafe method makes outdated: RFC 9111, section 4.4.
   ///
   /// - Returns: The URIs, of the origin that was asked.
   package func invalidated(by response: HTTPResponse, to method: HTTPRequest.Method, at target: TargetURI)
     -> [TargetURI]
   {
-    let isSafe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
-    guard !isSafe.contains(method), (200..<400).contains(response.status.code) else { return [] }
+    guard !Self.safeMethods.contains(method.rawValue), (200..<400).contains(response.status.code) else { return [] }
     let references = [HTTPField.Name.location, .contentLocation].compactMap { response.headerFields[$0] }
     return [target] + references.compactMap { TargetURI(reference: $0, from: target) }
   }
