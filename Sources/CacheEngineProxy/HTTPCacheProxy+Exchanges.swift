@@ -144,7 +144,7 @@ extension HTTPCacheProxy {
     let outbound = exchange.outbound
     let answer: HTTPCacheAnswer
     do {
-      answer = try await cache.answer(request, body) { interim in
+      answer = try await cache.answer(request, body, knownAs: exchange.head.headers["host"].first) { interim in
         guard takesInterim else { return }
         // A client that is gone shows with the final answer.
         try? await outbound.write(.head(HTTPResponseHead(interim)))

@@ -127,6 +127,20 @@ struct ProxyTests: ProxySuite {
     #expect(log.all.count { $0.method == "M-SEARCH" } == 1)
   }
 
+  @Test("N31: a reference by the name that the client knows the server by is one of the same server")
+  func publicName() async throws {
+    try await withProxy(origin: { request in
+      request.hasPrefix("POST")
+        ? RawAnswer("HTTP/1.1 201 Created\r\nLocation: https://proxy.example/new\r\nContent-Length: 0\r\n\r\n")
+        : Self.fresh("body")
+    }) { (port, proxy, origin) async throws in
+      for _ in 0..<2 { _ = try await ask(port, get("/new")) }
+      let post = "POST / HTTP/1.1\r\nHost: proxy.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+      #expect(try await ask(port, post).contains(" 201 "))
+      #expect(try await ask(port, get("/new")).contains("fwd=uri-miss"))
+    }
+  }
+
   @Test(
     "N8: an answer that breaks off is delivered as broken, and not kept",
     arguments: ["Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n"])

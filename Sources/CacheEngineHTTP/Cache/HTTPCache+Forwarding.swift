@@ -134,7 +134,8 @@ extension HTTPCache {
 
   /// Passes on what no cache answers, forgets what it changes, and keeps what answers a GET as well.
   func pass(
-    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ target: TargetURI, _ reason: HTTPCachePolicy.ForwardReason,
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ target: TargetURI, knownAs alias: String?,
+    _ reason: HTTPCachePolicy.ForwardReason,
     _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPCacheAnswer {
     let key = target.text
@@ -150,7 +151,7 @@ extension HTTPCache {
     }
     let responseTime = max(clock.timeSinceEpoch, requestTime)
     let head = cleaned(received.head, at: responseTime)
-    let changed = policy.invalidated(by: head, to: request.method, at: target)
+    let changed = policy.invalidated(by: head, to: request.method, at: target, knownAs: alias)
     for uri in changed {
       do {
         try await remove(uri.text)

@@ -100,8 +100,10 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   }
 
   /// As ``response(for:body:interim:)``, but throws a ``ForwardFailure`` where the origin gave no answer.
+  ///
+  /// `alias`: The authority by which the client knows the origin, if that is another one.
   package func answer(
-    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody,
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, knownAs alias: String? = nil,
     _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPCacheAnswer {
     guard let (request, target) = Self.normalized(request) else {
@@ -114,7 +116,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     let isRead = (request.method == .get || request.method == .head) && body.length == 0
     guard isRead else {
       let reason = request.method == .get || request.method == .head ? HTTPCachePolicy.ForwardReason.bypass : .method
-      return try await pass(request, body, target, reason, interim)
+      return try await pass(request, body, target, knownAs: alias, reason, interim)
     }
     var mayJoin = request.method == .get && Self.isPlain(request.headerFields)
     while true {

@@ -148,13 +148,24 @@ extension HTTPCachePolicy {
 
   /// What a response to an unsafe method makes outdated: RFC 9111, section 4.4.
   ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - method: The method of the request.
+  ///   - target: Its target.
+  ///   - alias: The authority by which the client knows the origin: a server behind a proxy may write it into its references.
   /// - Returns: The URIs, of the origin that was asked.
-  package func invalidated(by response: HTTPResponse, to method: HTTPRequest.Method, at target: TargetURI)
-    -> [TargetURI]
-  {
+  package func invalidated(
+    by response: HTTPResponse, to method: HTTPRequest.Method, at target: TargetURI, knownAs alias: String? = nil
+  ) -> [TargetURI] {
     guard !Self.safeMethods.contains(method.rawValue), (200..<400).contains(response.status.code) else { return [] }
     let references = [HTTPField.Name.location, .contentLocation].compactMap { response.headerFields[$0] }
-    return [target] + references.compactMap { TargetURI(reference: $0, from: target) }
+    // What ends TLS in front of a proxy leaves a client with another scheme.
+    let names = ["http", "https"].compactMap { TargetURI(scheme: $0, authority: alias, path: target.path) }
+    return [target]
+      + references.compactMap { reference in
+        let found = ([target] + names).lazy.compactMap { TargetURI(reference: reference, from: $0) }.first
+        return found.flatMap { target.with(path: $0.path) }
+      }
   }
 
   /// What is kept of a response.

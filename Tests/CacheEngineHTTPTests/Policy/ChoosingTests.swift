@@ -317,6 +317,14 @@ struct ChoosingTests {
     #expect(forgotten(.init("BREW")!, answer()) == ["/a"])
     #expect(forgotten(.delete, answer(404)) == [])
     #expect(forgotten(.post, answer(500)) == [])
+    func forgotten(knownAs alias: String, _ location: String) -> [String] {
+      policy.invalidated(by: answer(201, "Location: \(location)"), to: .post, at: target, knownAs: alias).map(\.text)
+    }
+    for location in ["http://WWW.example:80/b", "https://www.example/b", "//www.example/b", "http://example.org/b"] {
+      #expect(forgotten(knownAs: "www.example", location) == ["http://example.org/a", "http://example.org/b"])
+    }
+    #expect(forgotten(knownAs: "www.example", "http://www.example:81/b") == ["http://example.org/a"])
+    #expect(forgotten(knownAs: "no host", "http://www.example/b") == ["http://example.org/a"])
     for safe in ["OPTIONS", "PROPFIND", "QUERY", "REPORT", "SEARCH"] {
       #expect(forgotten(.init(safe)!, answer(207, "Location: /b")) == [])
     }
