@@ -21,6 +21,10 @@ final class Flights<Response: Sendable>: Sendable {
 
   /// One request on its way.
   final class Flight: Sendable {
+    fileprivate let variant: SelectingFields
+
+    fileprivate init(_ variant: SelectingFields) { self.variant = variant }
+
     struct State {
       var outcome: Outcome?
       var nextWaiter = 0
@@ -52,7 +56,7 @@ final class Flights<Response: Sendable>: Sendable {
   }
 
   private struct Table {
-    var flights: [String: Flight] = [:]
+    var flights: [String: [SelectingFields: Flight]] = [:]
     var ended = 0
   }
 
@@ -65,14 +69,23 @@ final class Flights<Response: Sendable>: Sendable {
 
   /// The flight for a key.
   ///
+  /// `variant`: What those have in common who may share it, as far as is known beforehand.
+  ///
   /// - Returns: It, and whether it begins with this call.
-  func join(_ key: String) -> (flight: Flight, leads: Bool) {
+  func join(
+    _ key: String, for variant: SelectingFields = SelectingFields(values: [:])
+  ) -> (flight: Flight, leads: Bool) {
     table.withLock { table in
-      if let flight = table.flights[key] { return (flight, false) }
-      let flight = Flight()
-      table.flights[key] = flight
+      if let flight = table.flights[key]?[variant] { return (flight, false) }
+      let flight = Flight(variant)
+      table.flights[key, default: [:]][variant] = flight
       return (flight, true)
     }
+  }
+
+  /// The flight for a key, if there is one.
+  func current(_ key: String, for variant: SelectingFields) -> Flight? {
+    table.withLock { $0.flights[key]?[variant] }
   }
 
   /// Tells those who wait.
@@ -92,23 +105,22 @@ final class Flights<Response: Sendable>: Sendable {
   /// Takes a flight out of the table.
   func end(_ key: String, _ flight: Flight) {
     table.withLock { table in
-      guard table.flights[key] === flight else { return }
-      table.flights[key] = nil
+      guard table.flights[key]?[flight.variant] === flight else { return }
+      table.flights[key]?[flight.variant] = nil
+      if table.flights[key]?.isEmpty == true { table.flights[key] = nil }
       table.ended += 1
     }
   }
 
-  /// Takes the flight for a key out of the table: those who wait for it go on waiting, and nobody else joins it.
+  /// Takes the flights for a key out of the table: those who wait for them go on waiting, and nobody else joins them.
   func detach(_ key: String) {
-    table.withLock { table in
-      if table.flights.removeValue(forKey: key) != nil { table.ended += 1 }
-    }
+    table.withLock { $0.ended += $0.flights.removeValue(forKey: key)?.count ?? 0 }
   }
 
   /// The same for all of them.
   func detachAll() {
     table.withLock { table in
-      table.ended += table.flights.count
+      table.ended += table.flights.values.reduce(0) { $0 + $1.count }
       table.flights = [:]
     }
   }

@@ -118,7 +118,8 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
       let reason = request.method == .get || request.method == .head ? HTTPCachePolicy.ForwardReason.bypass : .method
       return try await pass(request, body, target, knownAs: alias, reason, interim)
     }
-    var mayJoin = request.method == .get && Self.isPlain(request.headerFields)
+    var mayJoin = Self.mayShare(request.headerFields)
+    var variant: SelectingFields?
     while true {
       let endedBefore = flights.endedCount
       let (stored, wasRead) = await stored(target.text)
@@ -134,13 +135,19 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
       case .forward(let reason, let selected):
         let journey = Journey(
           request: request, target: target, stored: stored, selected: selected, reason: wasRead ? reason : .miss)
-        guard mayJoin else { return try await forward(journey, nil, interim) }
-        let (flight, leads) = flights.join(target.text)
+        let group = variant ?? stored.group(of: request.headerFields)
+        guard mayJoin,
+          let (flight, leads) = Self.mayLead(journey)
+            ? flights.join(target.text, for: group) : flights.current(target.text, for: group).map({ ($0, false) })
+        else { return try await forward(journey, nil, interim) }
         if leads { return try await lead(journey, flight, hasChanged: flights.endedCount != endedBefore, interim) }
         switch try await flight.outcome() {
         case .response(let shared):
           if let answer = joined(shared, journey) { return answer }
-          mayJoin = false
+          // One for others tells by its Vary who can share another one with whom.
+          let isForOthers = !shared.kept.selecting.match(request.headerFields)
+          mayJoin = isForOthers && variant == nil
+          variant = isForOthers ? StoredVariants([shared.kept]).group(of: request.headerFields) : nil
         case .unanswered(let error): return try answer(journey, without: error, isCollapsed: true)
         case .failed(let status):
           if let stale = standIn(journey, after: .serverError, status: status, isCollapsed: true) { return stale }
@@ -222,12 +229,19 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   /// Breaks off what is being stored and removed, from now on too, so that no level is waited for.
   package func breakOff() { turns.breakOff() }
 
-  // A request for a part, or with a condition, cannot share the answer to one for the whole.
-  private static func isPlain(_ fields: HTTPFields) -> Bool {
-    let special: Set<HTTPField.Name> = [
-      .range, .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .authorization,
-    ]
+  /// Whether a request can be answered by the whole that somebody else asks for.
+  private static func mayShare(_ fields: HTTPFields) -> Bool {
+    let special: Set<HTTPField.Name> = [.range, .ifMatch, .ifUnmodifiedSince, .ifRange, .authorization]
     return !fields.contains { special.contains($0.name) }
+  }
+
+  /// Whether others can be answered by what the origin says to a request.
+  ///
+  /// The answer to a HEAD has no content for them, and that to a condition may have none, unless it speaks of what is stored.
+  private static func mayLead(_ journey: Journey) -> Bool {
+    let fields = journey.request.headerFields
+    let isPlain = !fields.contains(.ifNoneMatch) && !fields.contains(.ifModifiedSince)
+    return journey.request.method == .get && (isPlain || journey.selectedResponse?.hasValidator == true)
   }
 
   private func stored(_ key: String) async -> (StoredVariants, wasRead: Bool) {
@@ -279,14 +293,14 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     let now = clock.timeSinceEpoch
     let decision = policy.decision(
       on: journey.request, isSecure: journey.target.scheme == "https", stored: StoredVariants([shared.kept]), at: now)
-    guard decision == .answer(0), let body = shared.body.join() else { return nil }
+    guard decision == .answer(0) else { return nil }
+    let answer = StoredAnswer(shared.kept, to: journey.request, at: now)
+    let hasContent = journey.request.method == .get && answer.head.status == shared.kept.head.status
+    guard let body = hasContent ? shared.body.join() : HTTPBody() else { return nil }
     var status = CacheStatus(cache: name, forward: journey.reason)
     status.isCollapsed = true
     status.timeToLive = timeToLive(shared.kept, at: now)
-    var head = shared.kept.head
-    head.headerFields[.age] = String(max(0, shared.kept.age(at: now)?.components.seconds ?? 0))
-    head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
-    return HTTPCacheAnswer(head: head, body: body, status: status)
+    return HTTPCacheAnswer(head: answer.head.adding(status), body: body, status: status)
   }
 
   /// What a request gets that the origin did not answer: something stale, or the failure.
@@ -304,7 +318,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   private func revalidate(
     _ request: HTTPTypes.HTTPRequest, _ target: TargetURI, _ stored: StoredVariants, _ place: Int
   ) {
-    let (flight, leads) = flights.join(target.text)
+    let (flight, leads) = flights.join(target.text, for: stored.group(of: request.headerFields))
     guard leads else { return }
     var plain = request
     plain.method = .get

@@ -122,6 +122,11 @@ public struct StoredVariants: Sendable, Hashable, CostRepresentable {
       }
   }
 
+  /// What a request has in common with those that probably select the same: the fields that the latest response names.
+  package func group(of request: HTTPFields) -> SelectingFields {
+    responses.last.flatMap { SelectingFields(of: request, named: $0.head.headerFields) } ?? SelectingFields(values: [:])
+  }
+
   /// Adds a response in place of those that the same request would select.
   package mutating func add(_ response: StoredResponse, for request: HTTPFields) {
     responses.removeAll { $0.selecting.match(request) }

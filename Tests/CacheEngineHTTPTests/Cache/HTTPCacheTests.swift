@@ -583,6 +583,107 @@ struct HTTPCacheTests {
     #expect(cache.flights.isIdle)
   }
 
+  /// Has one ask, the others wait for it, and then lets the origin answer.
+  private func follow(
+    _ first: HTTPRequest, _ others: [HTTPRequest], _ cache: HTTPCache<Memory>, _ origin: ScriptedOrigin, _ gate: Gate
+  ) async throws -> [HTTPCacheAnswer] {
+    let leader = Task { try await cache.response(for: first) }
+    await gate.arrivals(1)
+    let asked = origin.requests.count
+    let target = try #require(TargetURI(first))
+    let flight = cache.flights.current(target.text, for: SelectingFields(values: [:]))
+    let followers = others.map { request in Task { try await cache.response(for: request) } }
+    while let flight, flight.state.withLock({ $0.waiting.count }) < others.count, origin.requests.count == asked {
+      await Task.yield()
+    }
+    gate.open()
+    var answers = [try await leader.value]
+    for follower in followers { answers.append(try await follower.value) }
+    return answers
+  }
+
+  @Test("N24, N28: a HEAD, and conditions, are answered by what somebody else asks for")
+  func joinsOtherwise() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, _ in
+      try await gate.pass()
+      return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"a\"", "Content-Length: 4"], "body")
+    }
+    let cache = cache(origin)
+    let answers = try await follow(
+      get(), [get(method: .head), get("If-None-Match: \"a\""), get("If-None-Match: \"b\"")], cache, origin, gate)
+    #expect(answers.map(\.head.status.code) == [200, 200, 304, 200])
+    for (answer, text) in zip(answers, ["body", "", "", "body"]) { #expect(try await answer.text() == text) }
+    #expect(answers.dropFirst().allSatisfy { $0.status.isCollapsed && $0.head.headerFields[.age] == "0" })
+    #expect(answers[1].head.headerFields[.contentLength] == "4")
+    #expect(origin.requests.count == 1 && cache.flights.isIdle)
+  }
+
+  @Test("N24, N26: conditions about what is stale are one request, and a HEAD or a condition alone is nobody else's")
+  func leadsWithCondition() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      if count > 0 { try await gate.pass() }
+      let fields = ["Cache-Control: max-age=10", "ETag: \"a\""]
+      if count == 0 { return HTTPAnswer(200, fields, "body") }
+      return HTTPAnswer(304, fields)
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(10))
+    let condition = get("If-None-Match: \"a\"")
+    let answers = try await follow(condition, [condition, get(), get(method: .head)], cache, origin, gate)
+    #expect(answers.map(\.head.status.code) == [304, 304, 200, 200])
+    #expect(try await answers[2].text() == "body")
+    #expect(origin.requests.count == 2 && cache.flights.isIdle)
+  }
+
+  @Test("N24: a HEAD, and a condition about nothing that is stored, have nobody wait", arguments: ["HEAD", "GET"])
+  func leadsNobody(_ method: String) async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, _ in
+      try await gate.pass()
+      return HTTPAnswer(request.headerFields.contains(.ifNoneMatch) ? 304 : 200, ["ETag: \"a\""])
+    }
+    let cache = cache(origin)
+    let first = Task { try await cache.response(for: get("If-None-Match: \"a\"", method: .init(method)!)) }
+    await gate.arrivals(1)
+    #expect(cache.flights.isIdle)
+    gate.open()
+    #expect(try await first.value.head.status == .notModified)
+  }
+
+  @Test("N23, N24: those who wait for another variant ask once for each of theirs")
+  func joinsVariants() async throws {
+    let (gate, second) = (Gate(), Gate())
+    let origin = ScriptedOrigin { request, count in
+      try await (count == 0 ? gate : second).pass()
+      return HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: A"], request.headerFields[.init("A")!] ?? "")
+    }
+    let cache = cache(origin)
+    let (key, name) = (try #require(TargetURI(get())).text, HTTPField.Name("A")!)
+    let leader = Task { try await cache.response(for: get("A: 0")).text() }
+    await gate.arrivals(1)
+    let first = try #require(cache.flights.current(key, for: SelectingFields(values: [:])))
+    let followers = (0..<9).map { place in
+      Task { try await cache.response(for: get("A: \(1 + place % 3)")).text() }
+    }
+    while first.state.withLock({ $0.waiting.count }) < 9 { await Task.yield() }
+    gate.open()
+    await second.arrivals(3)
+    for variant in 1...3 {
+      while cache.flights.current(key, for: SelectingFields(values: [name: "\(variant)"]))?
+        .state.withLock({ $0.waiting.count }) ?? 0 < 2, origin.requests.count == 4
+      {
+        await Task.yield()
+      }
+    }
+    second.open()
+    #expect(try await leader.value == "0")
+    for (place, follower) in followers.enumerated() { #expect(try await follower.value == "\(1 + place % 3)") }
+    #expect(origin.requests.count == 4 && cache.flights.isIdle && cache.turns.isIdle)
+  }
+
   @Test("N24: who looked before a response was stored, and asks after, finds it")
   func looksAgain() async throws {
     let gate = Gate()
