@@ -37,11 +37,13 @@ extension HTTPCache {
       ? policy.validation(of: journey.stored, selected: journey.selected, for: journey.request)
       : HTTPCachePolicy.Validation()
     policy.add(validation, to: &outgoing)
+    let completion = ContentCompletion(journey)
+    completion?.add(to: &outgoing)
     let ticket = turns.ticket(for: key)
     var isHeld = true
     defer { if isHeld { turns.giveBack(key) } }
     let requestTime = clock.timeSinceEpoch
-    let received: HTTPAnswer
+    var received: HTTPAnswer
     do {
       received = try await origin.send(outgoing, body: HTTPBody(), interim: interim).withFitTrailers
     } catch {
@@ -50,9 +52,18 @@ extension HTTPCache {
       tell(error is CancellationError ? .abandoned : isForAll ? .unanswered(error) : .alone)
       return try answer(journey, without: error)
     }
+    var status = CacheStatus(cache: name, forward: journey.reason)
+    if let completion, [206, 416].contains(received.head.status.code) {
+      guard let whole = completion.completed(by: received) else {
+        var plain = journey
+        plain.asks = false
+        return try await forward(plain, flight, interim)
+      }
+      received = whole
+      status.forwardStatus = 206
+    }
     let responseTime = max(clock.timeSinceEpoch, requestTime)
     let head = cleaned(received.head, at: responseTime)
-    var status = CacheStatus(cache: name, forward: journey.reason)
 
     if head.status == .notModified, !validation.isEmpty {
       if let confirmed = await confirm(
@@ -114,7 +125,14 @@ extension HTTPCache {
       var whole = kept
       whole.body = content
       whole.trailers = trailers
-      await write(key, ticket) { [whole] in $0.add(whole, for: request.headerFields) }
+      // A part that is not what it says it is.
+      if whole.head.status == .partialContent, whole.part == nil { return }
+      whole.settlePart()
+      await write(key, ticket) { [whole, policy, bodyLimit] variants in
+        let others = variants.responses.filter { $0.selecting.match(request.headerFields) }
+        let known = others.lazy.compactMap { whole.combined(with: $0, policy: policy, upTo: bodyLimit) }.first
+        variants.add(known ?? whole, for: request.headerFields)
+      }
     } ended: { [self] in
       turns.giveBack(key)
       ended()
@@ -260,7 +278,8 @@ extension HTTPCache {
   ) async -> (response: StoredResponse, verdict: Verdict)? {
     let places = policy.confirmed(
       by: head, of: journey.stored, asked: validation, for: journey.request.headerFields)
-    guard let first = journey.selected.flatMap({ places.contains($0) ? $0 : nil }) ?? places.last else { return nil }
+    let fitting = places.filter { journey.stored.responses[$0].covers(journey.request) }
+    guard let first = journey.selected.flatMap({ fitting.contains($0) ? $0 : nil }) ?? fitting.last else { return nil }
     @Sendable func freshened(_ response: StoredResponse) -> StoredResponse {
       policy.freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
     }

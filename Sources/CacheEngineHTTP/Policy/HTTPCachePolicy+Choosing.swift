@@ -18,7 +18,7 @@ extension HTTPCachePolicy {
     case request
     /// What is stored is stale, or may not be used unasked.
     case stale
-    /// Only a part of what it asks for is stored: a reason of RFC 9211 that ``HTTPCache`` never has, since it stores whole responses.
+    /// Only a part of the content is stored, and not all that it asks for.
     case partial
   }
 
@@ -49,6 +49,7 @@ extension HTTPCachePolicy {
     guard !stored.responses.isEmpty else { return forward(.uriMiss, nil) }
     guard let place = stored.selected(by: fields) else { return forward(.varyMiss, nil) }
     let response = stored.responses[place]
+    guard response.covers(request) else { return forward(.partial, nil) }
     let reading = reading(of: response)
     let terms = reading.terms
     if wanted.asksOrigin { return forward(.request, place) }
@@ -66,7 +67,8 @@ extension HTTPCachePolicy {
     guard !terms.forbidsStale else { return forward(.stale, place) }
     if let maxStale = wanted.maxStale, .zero - left <= .seconds(Int64(maxStale)) { return .answer(place) }
     // A request that lets nobody be asked has nobody asked in the background either.
-    if .zero - left <= .seconds(terms.staleWhileRevalidate), terms.staleWhileRevalidate > 0 {
+    // Nobody asks in the background for the whole of what clients want parts of.
+    if .zero - left <= .seconds(terms.staleWhileRevalidate), terms.staleWhileRevalidate > 0, response.part == nil {
       return wanted.asksNobody ? .answer(place) : .answerAndRevalidate(place)
     }
     return forward(.stale, place)

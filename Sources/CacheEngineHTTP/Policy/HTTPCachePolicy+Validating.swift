@@ -32,13 +32,16 @@ extension HTTPCachePolicy {
     // What cannot be read could not be sent on beside ours.
     guard own.allSatisfy(\.isReadable) else { return Validation() }
     let first = selected.map { stored.responses[$0] }
+    // What has only a part cannot be confirmed for those who want more.
+    if first?.covers(request) == false { return Validation() }
     // A server that is sent tags ignores dates.
     var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
     // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
     if let first, first.entityTag == nil { return validation }
     // A weak tag may also belong to another coding, and servers that compress what they send may go by the tag of what they compress.
     let others = stored.responses.filter {
-      $0.entityTag?.isWeak == false && $0.selecting.match(request.headerFields, in: .acceptEncoding)
+      $0.entityTag?.isWeak == false && $0.covers(request)
+        && $0.selecting.match(request.headerFields, in: .acceptEncoding)
     }
     for tag in ([first].compactMap(\.self) + others).compactMap(\.entityTag) where !validation.tags.contains(tag) {
       validation.tags.append(tag)

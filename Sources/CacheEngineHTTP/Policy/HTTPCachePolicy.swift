@@ -40,7 +40,7 @@ public struct HTTPCachePolicy: Sendable {
   public enum Refusal: String, Sendable {
     /// The request's method is neither GET nor a POST whose response is what a GET would return.
     case method
-    /// The status has no complete content to store, or is not known and nothing explicit allows it.
+    /// The status has no content to store, or a part that does not say which, or is not known and nothing explicit allows it.
     case status
     /// `no-store` in the request or the response.
     case noStore = "no-store"
@@ -56,7 +56,7 @@ public struct HTTPCachePolicy: Sendable {
     case cookie
   }
 
-  private static let heuristicStatuses: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+  private static let heuristicStatuses: Set = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 
   /// Why a response may not be stored; `nil` if it may.
   ///
@@ -71,8 +71,10 @@ public struct HTTPCachePolicy: Sendable {
     let terms = ResponseTerms(response, policy: self, receivedAt: responseTime)
     let status = response.status.code
     guard request.method == .get || Self.isWhatGetWouldGive(response, for: request, terms) else { return .method }
-    // The last two answer conditions and ranges, which no other request shares.
-    guard status >= 200, ![206, 304, 412, 416].contains(status) else { return .status }
+    // The last two answer conditions and ranges, which no other request shares; a part is one only where it was asked for.
+    guard status >= 200, ![304, 412, 416].contains(status),
+      status != 206 || request.headerFields.contains(.range) && ContentPart(response.headerFields) != nil
+    else { return .status }
     guard !terms.forbidsStoring, !RequestTerms(request).forbidsStoring else { return .noStore }
     guard !terms.isForAnother else { return .forAnother }
     guard kind == .private || !request.headerFields.contains(.authorization) || terms.allowsCredentials else {

@@ -29,22 +29,22 @@ package struct StoredAnswer: Sendable {
     head.headerFields[.age] = String(max(0, min(age.components.seconds, 1 << 31)))
     let size = response.body.count
     range = request.method == .head ? 0..<0 : 0..<size
-    guard head.status.code == 200 else { return }
+    guard [200, 206].contains(head.status.code) else { return }
     if Self.isNotModified(response, for: request) {
       head.status = .notModified
       head.headerFields.remove(Self.representation)
       range = 0..<0
       return
     }
+    if let part = response.part {
+      if let wanted = Self.part(of: response, for: request) { give(wanted, of: part) }
+      return
+    }
     guard request.method == .get, let wanted = ByteRange(request.headerFields[values: .range], of: size),
       Self.holds(request.headerFields[values: .ifRange], of: response)
     else { return }
     switch wanted {
-    case .part(let part):
-      head.status = .partialContent
-      head.headerFields[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
-      head.headerFields[.contentLength] = String(part.count)
-      range = part
+    case .part(let part): give(part, of: ContentPart(range: 0..<size, size: size))
     case .unsatisfiable:
       head.status = .rangeNotSatisfiable
       head.headerFields.remove(Self.representation)
@@ -52,6 +52,24 @@ package struct StoredAnswer: Sendable {
       head.headerFields[.contentLength] = "0"
       range = 0..<0
     }
+  }
+
+  /// Answers with some of the bytes that are there.
+  private mutating func give(_ wanted: Range<Int>, of part: ContentPart) {
+    head.status = .partialContent
+    head.headerFields[.contentRange] = ContentPart(range: wanted, size: part.size).text
+    head.headerFields[.contentLength] = String(wanted.count)
+    range = wanted.lowerBound - part.range.lowerBound..<wanted.upperBound - part.range.lowerBound
+  }
+
+  /// The bytes that a request wants of a content of which a part is stored; `nil` if that does not have them all.
+  static func part(of response: StoredResponse, for request: HTTPRequest) -> Range<Int>? {
+    guard request.method == .get, let part = response.part,
+      case .part(let wanted)? = ByteRange(request.headerFields[values: .range], of: part.size),
+      wanted.lowerBound >= part.range.lowerBound, wanted.upperBound <= part.range.upperBound,
+      holds(request.headerFields[values: .ifRange], of: response)
+    else { return nil }
+    return wanted
   }
 
   private static func isNotModified(_ response: StoredResponse, for request: HTTPRequest) -> Bool {

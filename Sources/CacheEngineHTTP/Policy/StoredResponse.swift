@@ -14,7 +14,7 @@ public import Foundation
 public struct StoredResponse: Sendable, Hashable {
   /// Status and fields, without those of the connection that it came over.
   public var head: HTTPTypes.HTTPResponse { didSet { reading = ResponseReading() } }
-  /// All of its content.
+  /// All of its content, or the part that `Content-Range` names if the status is 206.
   public var body: Data
   /// The fields that came behind its content.
   public var trailers: HTTPFields

@@ -30,7 +30,7 @@ extension ServedExchange {
       case "miss": "What is stored could not be read, so the server was asked."
       case "request": "The client asked for the server's own answer."
       case "stale": "What is stored was no longer fresh, or may not be used unasked."
-      case "partial": "It asked for a part that is not stored."
+      case "partial": "Only a part is stored, and not all that it asked for."
       case "method": "Its method is never answered from a cache."
       default: "The cache left it to the server."
       }
