@@ -1,5 +1,6 @@
 #if Proxy
 import CacheEngine
+import CacheEngineHTTP
 import NIOCore
 import NIOHTTP1
 
@@ -122,7 +123,9 @@ final class ClientGuard: ChannelDuplexHandler {
       case .invalidMethod: .notImplemented
       default: .badRequest
       }
-    let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]
+    let headers: HTTPHeaders = [
+      "Connection": "close", "Content-Length": "0", "Date": HTTPDate(SystemClock().timeSinceEpoch).description,
+    ]
     context.write(
       wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

@@ -66,6 +66,7 @@ struct ProxyTests: ProxySuite {
     try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
       let answer = try await ask(port, request)
       #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(60))")
+      #expect(answer.contains("\r\nDate: "))
       // One answer, and nothing behind it.
       #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
       #expect(origin.requests.allSatisfy { !$0.contains("0\r\n\r\n0") })
