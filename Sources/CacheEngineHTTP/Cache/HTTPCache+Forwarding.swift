@@ -295,7 +295,9 @@ extension HTTPCache {
     let verdict = judge(chosen, for: journey.request, at: responseTime)
     switch verdict {
     case .kept:
-      await write(journey.target.text, ticket) { [chosen] variants in
+      // What must not be kept any more may still be there in the terms that it had before.
+      await write(journey.target.text, ticket, orElse: { $0.responses.removeAll(where: isConfirmed) }) {
+        [chosen] variants in
         variants.responses = variants.responses.compactMap { response in
           guard isConfirmed(response) else { return response }
           let fresh = freshened(response)
@@ -367,13 +369,15 @@ extension HTTPCache {
     return received.body.isDelimited ? "too-long" : "no-length"
   }
 
-  /// Changes what is stored for a URI, unless it was invalidated since.
+  /// Changes what is stored for a URI, unless it was invalidated since; then in another way, or not at all.
   private func write(
-    _ key: String, _ ticket: VariantTurns.Ticket?, _ change: @escaping @Sendable (inout StoredVariants) -> Void
+    _ key: String, _ ticket: VariantTurns.Ticket?, orElse another: (@Sendable (inout StoredVariants) -> Void)? = nil,
+    _ change: @escaping @Sendable (inout StoredVariants) -> Void
   ) async {
     do {
       try await turns.take(key) { [self] in
-        if let ticket, !turns.isValid(ticket, for: key) { return }
+        let isValid = ticket.map { turns.isValid($0, for: key) } ?? true
+        guard let change = isValid ? change : another else { return }
         // Nobody asked for it, so an observer counts no look-up. What cannot be read, or is just being removed, is replaced; if nothing
         // comes in its place it is removed, since it may be what is to be forgotten.
         var before: StoredVariants?

@@ -282,6 +282,26 @@ struct HTTPCacheTests {
     #expect(try await cache.response(for: get()).text() == "new")
   }
 
+  @Test("N26: a 304 counts also where another variant was forbidden while it was on its way")
+  func forbiddenMeanwhile() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      let name = request.headerFields[.init("A")!] ?? ""
+      let fields = ["ETag: \"\(name)\"", "Vary: A"]
+      if count < 2 { return HTTPAnswer(200, fields + ["Cache-Control: max-age=10"], name) }
+      if count == 2 { try await gate.pass() }
+      return HTTPAnswer(304, fields + ["Cache-Control: \(name == "1" ? "no-cache" : "private")"])
+    }
+    let cache = cache(origin)
+    for name in ["1", "2"] { _ = try await cache.response(for: get("A: \(name)")).text() }
+    let first = Task { try await cache.response(for: get("A: 1", "Cache-Control: no-cache")).text() }
+    await gate.arrivals(1)
+    #expect(try await cache.response(for: get("A: 2", "Cache-Control: no-cache")).text() == "2")
+    gate.open()
+    #expect(try await first.value == "1")
+    #expect(try await !cache.response(for: get("A: 1")).status.isHit)
+  }
+
   @Test("N23: variants are kept side by side, and a new one asks with the tags of all")
   func variants() async throws {
     let origin = ScriptedOrigin { request, count in
