@@ -123,7 +123,7 @@ final class RedisFeeds: Sendable {
     _ body: @escaping @Sendable (RedisConnection) async throws -> Void
   ) async throws {
     try await awaitTrial(of: question, connection.settings, body)
-    do { try await body(connection) } catch {
+    do { try await connection.outlive(body) } catch {
       if connection.hasEnded(of: error) { _ = state.withLock { $0.endings.insert(question) } }
       throw error
     }
@@ -172,7 +172,7 @@ final class RedisFeeds: Sendable {
     }
   }
 
-  /// Whatever is answered, it is an answer.
+  /// Whatever is answered, it is an answer, if the connection goes on.
   private static func tryOut(
     _ question: Question, _ settings: RedisSettings, _ body: (RedisConnection) async throws -> Void
   ) async throws {
@@ -181,7 +181,7 @@ final class RedisFeeds: Sendable {
     }
     defer { trial.close(CacheError(.closed, "it was but a trial", level: settings.name)) }
     _ = try await trial.greet(isKnown: true)
-    do { try await body(trial) } catch {
+    do { try await trial.outlive(body) } catch {
       guard trial.hasEnded(of: error) else { return }
       let message =
         "at \(settings.address) connections end when the server is asked to \(question.rawValue); a proxy in front of it may not support that"
@@ -246,6 +246,20 @@ final class RedisFeeds: Sendable {
 }
 
 extension RedisConnection {
+  /// Asks, and looks whether the connection is still there if that is refused: some proxies refuse, and hang up.
+  fileprivate func outlive(_ body: (RedisConnection) async throws -> Void) async throws {
+    do { try await body(self) } catch let refusal as CacheError
+      where refusal.code == .refusedByServer && refusal.message != RedisNode.notAsked
+    {
+      do { _ = try await ask([[Array("PING".utf8)]]) } catch var error as CacheError {
+        guard end != nil else { throw refusal }
+        error.underlying = error.underlying ?? refusal
+        throw error
+      }
+      throw refusal
+    }
+  }
+
   /// Whether an error is its end, and nothing that the server said.
   fileprivate func hasEnded(of error: any Error) -> Bool {
     end != nil && (error as? CacheError)?.code != .refusedByServer

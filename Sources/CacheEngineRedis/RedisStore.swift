@@ -18,8 +18,8 @@ import Synchronization
 /// If the server does not report changes, because the user may not ask for that, because of a proxy, or before version 6, processes
 /// notify each other through a channel of the namespace, to which a second connection listens: see ``RedisSettings/Invalidations``.
 /// Both connections end together, and after that everything above is in doubt, as usual. If a connection ends when the server is
-/// asked to report changes, or to publish them, a connection of its own tries that first from then on; if that ends as well, it
-/// counts as refused.
+/// asked to report changes, or to publish them, with a refusal or without, a connection of its own tries that first from then on; if that
+/// ends as well, it counts as refused.
 ///
 /// A call fails with `CacheError.Code.unreachable`, `CacheError.Code.timedOut`, `CacheError.Code.overloaded`,
 /// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a

@@ -91,6 +91,58 @@ extension HostileServerTests {
     feed.end()
   }
 
+  @Test("a proxy that refuses and hangs up when it is asked to track ends one connection, and leaves the channel")
+  func refusesTrackingAndEnds() async throws {
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "CLIENT": .sayAndClose("-ERR unknown command 'CLIENT'\r\n")
+      case "PING": .say("+PONG\r\n")
+      case "SUBSCRIBE": .say(Self.listens)
+      default: .say(Self.value("v"))
+      }
+    }
+    let store = server.store { $0.pauses = .milliseconds(1)...Duration.seconds(1_000) }
+    let feed = store.changes(of: [Array("photos:r:".utf8)])
+    try await turns { store.hearsBy == .channel }
+    let connections = server.connectionCount
+    for _ in 0..<10 { #expect(try await store.read([[1]]) == [Array("v".utf8)]) }
+    // Once on the connection for all, and once on one of its own.
+    #expect(server.commands.count { $0[0] == "CLIENT" } == 2)
+    #expect(server.connectionCount == connections && store.hearsBy == .channel)
+    feed.end()
+  }
+
+  @Test(
+    "a proxy that refuses and hangs up at PUBLISH fails one write, and more of them only where others rely on messages",
+    arguments: [RedisSettings.Invalidations.automatic, .channel])
+  func refusesPublishingAndEnds(invalidations: RedisSettings.Invalidations) async throws {
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "PUBLISH": .sayAndClose("-ERR unknown command 'PUBLISH'\r\n")
+      case "PING": .say("+PONG\r\n")
+      case "EXEC": .say("*1\r\n+OK\r\n")
+      case "MULTI": .say("+OK\r\n")
+      default: .say("+QUEUED\r\n")
+      }
+    }
+    let store = server.store {
+      $0.invalidations = invalidations
+      $0.pauses = .milliseconds(1)...Duration.seconds(1_000)
+    }
+    func write() async -> CacheError.Code? {
+      await Self.code { try await store.commit([Self.change], if: [], reading: []) }
+    }
+    #expect(await write() == .unreachable)
+    try await turns { await write() != .unreachable }
+    let before = server.connectionCount
+    for _ in 0..<10 { #expect(await write() == (invalidations == .channel ? .refusedByServer : nil)) }
+    #expect(server.connectionCount == before)
+    #expect(store.tellingError?.message.contains("asked to publish") == true)
+    #expect(server.commands.count { $0[0] == "PUBLISH" } == 2)
+  }
+
   @Test("that changes may not be published any more fails one write")
   func publishesNoMore() async throws {
     let answers = Mutex((publish: "+QUEUED\r\n", exec: "*2\r\n:0\r\n+OK\r\n"))

@@ -316,6 +316,8 @@ import Testing
     let tracking = ["CLIENT", "CLIENT"]
     let channel = ["SUBSCRIBE"]
     #expect(asked == (invalidations == .tracking ? tracking : invalidations == .channel ? channel : tracking + channel))
+    // Nobody was refused what was not asked for.
+    #expect(!server.commands.contains(["PING"]))
     feed.end()
   }
 
