@@ -232,6 +232,27 @@ extension HostileShareTests {
     try await other.close()
   }
 
+  @Test(
+    "P15 an owner that writes nothing notices that its directory was replaced, and asks whoever has it now",
+    arguments: [false, true])
+  func idleOwnerReplaced(isMoved: Bool) async throws {
+    let owner = try open(silence: .milliseconds(50))
+    let guest = try open(apart: true, silence: .milliseconds(50))
+    try await owner.set(Data([1]), forKey: "a")
+    let moved = folder.path + "-moved"
+    defer { try? FileManager.default.removeItem(atPath: moved) }
+    if isMoved {
+      try FileManager.default.moveItem(atPath: folder.path, toPath: moved)
+    } else {
+      try FileManager.default.removeItem(atPath: folder.path)
+    }
+    let other = try open(apart: true, silence: .milliseconds(50))
+    try await other.set(Data([2]), forKey: "a")
+    try await turns { try await owner.get("a") == Data([2]) }
+    try await turns { try await guest.get("a") == Data([2]) }
+    for level in [other, guest, owner] { try await level.close() }
+  }
+
   @Test("a change whose turn comes when its owner has given up the files is made by whoever has them then")
   func turnAfterReplacement() async throws {
     let owner = try open()

@@ -159,6 +159,9 @@ final class StoreServer: Sendable {
     }
   }
 
+  /// Does what the next write would do in a directory that was removed, emptied or replaced: it is taken anew, or given up.
+  func standAgain() { Task(executorPreference: executor) { [self] in _ = await carryOut(.removeExpired) } }
+
   static func reply(_ answer: SegmentedStore.Answer) -> StoreReply {
     switch answer {
     case .found(let found): .found(FoundValue(found))
