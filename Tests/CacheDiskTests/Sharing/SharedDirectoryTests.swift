@@ -327,6 +327,40 @@ import Testing
     #expect(try await owner.get("a") == value(3))
   }
 
+  @Test("P17 an owner that has no descriptor left for those who come answers those who are there as quickly as ever")
+  func noRoomForMore() async throws {
+    let state = Mutex((attempts: 0, isOut: false))
+    var calls = FileCalls()
+    let real = calls
+    calls.accept = { listener in
+      let isOut = state.withLock { state in
+        state.attempts += 1
+        return state.isOut
+      }
+      guard isOut else { return real.accept(listener) }
+      errno = EMFILE
+      return -1
+    }
+    let owner = try open(calls: calls)
+    let guest = try open(apart: true)
+    try await guest.set(value(1), forKey: "a")
+    state.withLock { ($0.isOut, $0.attempts) = (true, 0) }
+    let directory = try StoreDirectory(folder.path, access: .readWrite, calls: real)
+    let outside = FrameSocket(SharedSocket.connect(in: directory), wake: {})
+    try await turns { state.withLock { $0.attempts } > 0 }
+    // Whoever is asked once more before each answer to those who are there is asked between any two of them.
+    try await turns { () async throws -> Bool in
+      let before = state.withLock { $0.attempts }
+      for _ in 0..<3 { try #require(try await guest.get("a") == value(1)) }
+      return state.withLock { $0.attempts } == before
+    }
+    state.withLock { $0.isOut = false }
+    let third = try open(apart: true)
+    #expect(try await third.get("a") == value(1))
+    outside.breakOff()
+    for level in [third, guest, owner] { try await level.close() }
+  }
+
   @Test("a directory that is removed under its owner is shared again where it stands anew")
   func standsAgain() async throws {
     let (owner, guest) = try two()

@@ -1,5 +1,4 @@
 import CacheCore
-internal import CStore
 import Dispatch
 import Synchronization
 
@@ -53,10 +52,13 @@ extension CommonStore {
     let glance = 2 * limit
     var looked = now
     var (look, hasServed) = (BriefLook(), false)
+    // While no descriptor is left, whoever stands outside would wake the thread all the time.
+    var opensAt: Int64 = 0
     while !isLeaving, !server.isReplaced.load(ordering: .relaxed) {
+      let isFull = now < opensAt
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: listener.descriptor, events: isFull ? 0 : Int16(POLLIN), revents: 0),
       ]
       let guests = server.polled(now: now)
       polled += guests.map(\.poll)
@@ -66,13 +68,14 @@ extension CommonStore {
         isFound = BriefLook.finds(within: BriefLook.forQuestion) { unsafe poll(&polled, count, 0) > 0 }
         look.ended(isFound)
       }
-      if !isFound { _ = unsafe poll(&polled, count, server.isWaiting ? 100 : Int32(clamping: glance / 1_000_000)) }
+      let patience = isFull ? 20 : server.isWaiting ? 100 : Int32(clamping: glance / 1_000_000)
+      if !isFound { _ = unsafe poll(&polled, count, patience) }
       hasServed = polled[2...].contains { $0.revents != 0 }
       if polled[0].revents != 0 { drainWakes() }
       for (position, guest) in guests.enumerated() where polled[position + 2].revents != 0 {
         server.serve(guest.guest, polled[position + 2].revents)
       }
-      if polled[1].revents != 0 { admit(from: listener.descriptor, server) }
+      if polled[1].revents != 0, !admit(from: listener.descriptor, server) { opensAt = now + 20_000_000 }
       updateHearing(server)
       var isGone = server.store.hasStoodAgain.exchange(false, ordering: .relaxed)
       if now - looked >= glance {
@@ -100,16 +103,14 @@ extension CommonStore {
     return StoreDirectory.Identity(of: store.directory.path) != nil
   }
 
-  private func admit(from listener: Int32, _ server: StoreServer) {
+  /// Lets in whoever has come; `false` if the system has no descriptor or no memory for that.
+  private func admit(from listener: Int32, _ server: StoreServer) -> Bool {
     for _ in 0..<64 {
-      let arrived = cstore_accept(listener)
-      guard arrived >= 0 else {
-        // Without descriptors left it would be asked again at once.
-        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { sleep(20) }
-        return
-      }
+      let arrived = settings.calls.accept(listener)
+      guard arrived >= 0 else { return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
       server.admit(FrameSocket(arrived, wake: { [weak self] in self?.wake() }), now: now)
     }
+    return true
   }
 
   /// Lets the store tell what leaves only for as long as somebody wants to know.

@@ -111,6 +111,8 @@ package struct FileCalls: Sendable {
   }
   /// Takes or gives back the advisory lock of an open file: descriptor, operation.
   package var lock: @Sendable (Int32, Int32) -> Int32 = { flock($0, $1) }
+  /// Takes the next connection to a socket that listens; fails if there is none.
+  package var accept: @Sendable (Int32) -> Int32 = { cstore_accept($0) }
   package var close: @Sendable (Int32) -> Int32 = { closeDescriptor($0) }
   /// In a test: what reads two neighbouring stretches of a file if no disk has to be asked for them, as ``readNow(_:_:_:at:)``
   /// does.
