@@ -235,6 +235,35 @@ import Testing
     #expect(try await level.get("old") == nil)
   }
 
+  @Test(
+    "what others wrote after a clear or a removal by tag of which only the answer was lost stays",
+    arguments: [nil, "t"])
+  func clearedUnheard(tag: String?) async throws {
+    let store = SimulatedSharedStore()
+    let client = store.client("here")
+    let levels = try [client, store.client("there")].map { client in
+      try SharedCacheLevel<String, Data>(
+        client, namespace: "test", keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock())
+    }
+    func set(_ key: String, at place: Int) async throws {
+      try await levels[place].store(Data([1]), forKey: key, terms: StoreTerms(tags: ["t"]))
+    }
+    try await set("old", at: 0)
+    client.onCall { if case .commit = $0 { .unanswered } else { .done } }
+    await #expect(throws: CacheError.self) {
+      if let tag { try await levels[0].removeAll(tagged: tag) } else { try await levels[0].clear() }
+    }
+    levels[0].unsettled.stop()
+    client.onCall(nil)
+    try await set("new", at: 1)
+    #expect(try await levels[0].get("new") == nil)
+    #expect(try await levels[0].unsettled.settleSome() == .all)
+    for level in levels {
+      #expect(try await level.get("new") == Data([1]))
+      #expect(try await level.get("old") == nil)
+    }
+  }
+
   @Test("a write under a stamp whose renewal is under way comes after that")
   func waitsForStamp() async throws {
     let client = SimulatedSharedStore().client("here")

@@ -179,10 +179,11 @@ extension SharedCacheLevel {
     try await named {
       try Task.checkCancellation()
       let moment = unsettled.moment
-      var changes: [SharedChange] = [.set(stamp, to: SharedToken.random(), lifetime: lifetime)]
+      let token = SharedToken.random()
+      var changes: [SharedChange] = [.set(stamp, to: token, lifetime: lifetime)]
       if stamp != namespace.stamp { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
       do { _ = try await write(changes, if: [], reading: []) } catch {
-        unsettled.add(stamps: [stamp])
+        unsettled.add(stamp: stamp, as: token)
         throw error
       }
       known.withLock { _ = $0.stamps.removeValue(forKey: stamp) }

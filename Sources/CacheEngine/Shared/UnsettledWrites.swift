@@ -26,6 +26,8 @@ final class UnsettledWrites: Sendable {
 
   private struct State {
     var names = Names()
+    /// What stamps were to be, which failed to be renewed: where that stands, they were.
+    var tried: [[UInt8]: [UInt8]] = [:]
     var number: UInt64 = 0
     var recovery: Task<Void, Never>?
     var listeners: [Listener] = []
@@ -145,14 +147,19 @@ final class UnsettledWrites: Sendable {
   /// Whether a write of a key failed after a moment, be it settled meanwhile or not.
   func hasFailed(since moment: UInt64) -> Bool { state.withLock { $0.number > moment } }
 
-  func add(records: [[UInt8]] = [], stamps: [[UInt8]] = []) {
+  /// Notes a stamp that was to be renewed, and as what.
+  func add(stamp: [UInt8], as token: [UInt8]) { add { ($0.names.stamps[stamp], $0.tried[stamp]) = ($0.number, token) } }
+
+  func add(records: [[UInt8]]) { add { state in for id in records { state.names.records[id] = state.number } } }
+
+  private func add(_ note: (inout State) -> Void) {
     state.withLock { state in
       state.number += 1
-      for id in records { state.names.records[id] = state.number }
-      for stamp in stamps { state.names.stamps[stamp] = state.number }
+      state.tried = state.tried.filter { state.names.stamps[$0.key] != nil }
+      note(&state)
       if state.names.count > limit {
         // Too many to name: then the whole namespace goes.
-        state.names = Names(stamps: [namespace.stamp: state.number])
+        (state.names, state.tried) = (Names(stamps: [namespace.stamp: state.number]), [:])
       }
       guard state.recovery == nil else { return }
       state.recovery = Task { [weak self, clock] in
@@ -279,13 +286,23 @@ final class UnsettledWrites: Sendable {
   private func setRight(_ names: Names) async throws {
     var changes: [SharedChange] = []
     for id in names.records.keys { changes += [.remove(namespace.record(id)), .remove(namespace.lease(id))] }
-    for stamp in names.stamps.keys {
+    let old = try await stampsToRenew(names.stamps)
+    for stamp in old {
       changes.append(.set(stamp, to: SharedToken.random(), lifetime: stamp == namespace.stamp ? nil : tagLife))
     }
-    if !names.stamps.isEmpty { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
-    _ = try await store.commit(changes, if: [], reading: [])
+    if !old.isEmpty { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
+    if !changes.isEmpty { _ = try await store.commit(changes, if: [], reading: []) }
     let changed = names.records.keys.map(namespace.record) + names.stamps.keys
     for listener in state.withLock({ $0.listeners }) { listener.feed?.send(.names(changed)) }
+  }
+
+  /// The stamps but for those that were renewed, and only the answer was lost: what others wrote since then stays.
+  private func stampsToRenew(_ stamps: [[UInt8]: UInt64]) async throws -> [[UInt8]] {
+    let tried = state.withLock { state in state.tried.filter { stamps[$0.key] != nil } }
+    if tried.isEmpty { return Array(stamps.keys) }
+    let names = Array(tried.keys)
+    let found = Dictionary(zip(names, try await store.read(names))) { first, _ in first }
+    return stamps.keys.filter { stamp in tried[stamp] == nil || tried[stamp] != found[stamp] ?? nil }
   }
 
   func stop() { state.withLock { $0.recovery.take() }?.cancel() }
