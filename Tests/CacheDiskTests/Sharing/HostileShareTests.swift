@@ -390,8 +390,7 @@ final class FakeOwner: Sendable {
   ) throws {
     let directory = try StoreDirectory(path, access: .readWrite, calls: FileCalls())
     self.directory = directory
-    lock = try directory.openLock()
-    try #require(try lock.lock())
+    lock = try #require(try directory.takeLock())
     let listener = listens ? try SharedSocket.listen(in: directory) : nil
     self.listener = Mutex(listener)
     var pair: [Int32] = [-1, -1]

@@ -255,6 +255,28 @@ import Testing
     try await level.close()
   }
 
+  @Test("P15 a lock that is removed between being opened and being taken is not the one that is relied on")
+  func lockRemovedOnTheWay() async throws {
+    let attempts = Mutex(0)
+    let (real, path) = (FileCalls(), folder.path)
+    var calls = real
+    calls.lock = { descriptor, operation in
+      let isFirst = attempts.withLock { attempts in
+        attempts += 1
+        return attempts == 1
+      }
+      if isFirst { unsafe unlink(path + "/lock") }
+      return real.lock(descriptor, operation)
+    }
+    let level = try open(calls: calls)
+    let stranger = try StoreDirectory(folder.path, access: .readWrite, calls: real)
+    #expect(try stranger.takeLock() == nil)
+    #expect(attempts.withLock { $0 } == 2)
+    try await level.set(value(1), forKey: "a")
+    #expect(try await level.get("a") == value(1))
+    try await level.close()
+  }
+
   @Test("P6 where somebody removed a part of the log, or wrote to it, writes are refused and the rest stays")
   func partlyRemoved() async throws {
     for what in ["removed", "written"] {

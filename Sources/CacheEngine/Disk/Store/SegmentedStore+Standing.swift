@@ -84,8 +84,7 @@ extension SegmentedStore {
     }
     var lock = old.lock
     if try !isSame || lock?.isLinked() != true {
-      let file = try directory.openLock()
-      guard try file.lock() else {
+      guard let file = try directory.takeLock() else {
         throw CacheError(.inUse, "another program writes to the store in \(directory.path) since it was removed")
       }
       lock = file

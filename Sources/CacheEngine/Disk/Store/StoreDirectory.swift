@@ -127,8 +127,7 @@ final class StoreDirectory: Sendable {
     return StoreFile(descriptor: opened, size: status.size, calls: calls)
   }
 
-  /// Opens the file whose lock the writer holds.
-  func openLock() throws -> StoreFile {
+  private func openLock() throws -> StoreFile {
     do {
       let lock = try open(FileName.lock, forWriting: true, create: true)
       // Somebody else's file under another name: notes made here would overwrite its beginning.
@@ -139,6 +138,17 @@ final class StoreDirectory: Sendable {
         .unusableStore, "\(path)/\(FileName.lock) is not the file that a store locks; move it away to use the directory"
       )
     }
+  }
+
+  /// Opens the file whose lock the writer holds, and takes that; `nil` if somebody has it.
+  func takeLock() throws -> StoreFile? {
+    for _ in 0..<16 {
+      let lock = try openLock()
+      guard try lock.lock() else { return nil }
+      // If it was removed in between, another program may have the lock of one that was made since.
+      if try lock.isLinked() { return lock }
+    }
+    return nil
   }
 
   /// Names in the directory.

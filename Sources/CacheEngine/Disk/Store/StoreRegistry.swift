@@ -104,8 +104,7 @@ enum StoreRegistry {
     _ directory: StoreDirectory, _ capacity: Int, _ durability: Durability, _ clock: any CacheClock,
     _ cipher: (any StoreCipher)?, _ locked: (StoreDirectory) throws -> Void
   ) throws -> SegmentedStore {
-    let lock = try directory.openLock()
-    guard try lock.lock() else {
+    guard let lock = try directory.takeLock() else {
       throw CacheError(.inUse, "another program writes to the store in \(directory.path)")
     }
     try locked(directory)
