@@ -95,6 +95,38 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: victim)) == value(9))
   }
 
+  @Test("P14 a file of the log that has a name elsewhere too stays as it is, and no write is lost behind it")
+  func hardLinkedLog() async throws {
+    let victim = folder.path + "-victim"
+    defer { try? FileManager.default.removeItem(atPath: victim) }
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    try await level.close()
+    try FileManager.default.linkItem(atPath: path("log-0000000000000001"), toPath: victim)
+    // As a crash leaves it.
+    let handle = try #require(FileHandle(forWritingAtPath: victim))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: value(9, 100))
+    try handle.close()
+    let before = try Data(contentsOf: URL(filePath: victim))
+    for round in 2..<4 {
+      let level = try open()
+      #expect(try await level.get("a") == value(1))
+      #expect(try await level.get("b") == (round == 2 ? nil : value(2)))
+      try await level.set(value(round), forKey: "b")
+      try await level.close()
+      #expect(try Data(contentsOf: URL(filePath: victim)) == before)
+    }
+    try value(8, 50_000).write(to: URL(filePath: victim))
+    try FileManager.default.linkItem(atPath: victim, toPath: path("log-0000000000000009"))
+    let last = try open()
+    #expect(try await last.get("b") == value(3))
+    try await last.set(value(4), forKey: "b")
+    try await last.close()
+    #expect(try await open().get("b") == value(4))
+    #expect(try Data(contentsOf: URL(filePath: victim)) == value(8, 50_000))
+  }
+
   @Test(
     "P4 a stray file of the log, however high its number, is left alone, and no write is lost behind it",
     arguments: ["log-3fffffffffffffff", "log-7fffffffffffffff", "log-ffffffffffffffff", "log-0000ffffffffffff"])

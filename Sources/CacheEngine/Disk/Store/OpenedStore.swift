@@ -246,6 +246,11 @@ struct OpenedStore {
     if mayTell { state.damaged += unfinished.count }
     state.lengths[segment.number] = isLast && isRead ? min(end, extent) : extent
     guard access == .readWrite else { return }
+    if try segment.file.hasOtherNames() {
+      // Somebody keeps a copy, or has put a file of theirs here: it stays as it is.
+      if isLast { state.hasSegmentEnded = true }
+      return
+    }
     // Once more is written behind them they would be found again.
     for offset in unfinished where !isLast || offset < end {
       try? segment.file.write([UInt8](repeating: 0, count: 8), at: offset)

@@ -228,6 +228,9 @@ final class StoreFile: Sendable {
   /// Whether the file still has a name, and has not been removed under us.
   func isLinked() throws -> Bool { try system("fstat") { calls.status(descriptor) }.links > 0 }
 
+  /// Whether the file has names elsewhere as well: hard links.
+  func hasOtherNames() throws -> Bool { try system("fstat") { calls.status(descriptor) }.links > 1 }
+
   /// Takes the advisory lock of the file; `false` if somebody holds it.
   func lock() throws -> Bool {
     do { _ = try system("flock") { calls.lock(descriptor, LOCK_EX | LOCK_NB) } } catch let failure as SystemFailure
