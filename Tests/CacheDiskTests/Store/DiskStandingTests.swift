@@ -403,6 +403,32 @@ import Testing
     try await level.close()
   }
 
+  @Test("a clear succeeds where no file can be opened any more, and is for good", arguments: Durability.allCases)
+  func clearsWithoutDescriptors(durability: Durability) async throws {
+    let isOut = Mutex(false)
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      guard isOut.withLock({ $0 }) else { return real.open(directory, name, flags) }
+      errno = EMFILE
+      return -1
+    }
+    let level = try open(durability, calls: calls)
+    try await level.set(value(1), forKey: "a")
+    isOut.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await level.set(value(2, 500_000), forKey: "b") }
+    try await level.clear()
+    #expect(level.usage.count == 0)
+    try await level.set(value(3), forKey: "c")
+    isOut.withLock { $0 = false }
+    let copy = try folder.copy()
+    let other = try Level(directory: copy.path, capacity: 8 << 20)
+    #expect(try await other.contents().map(\.key) == ["c"])
+    try await other.close()
+    #expect(try await level.verify().isSound)
+    try await level.close()
+  }
+
   @Test("P3 a synced clear of a full disk outlives a power cut, and what is left is sound")
   func clearWhenFullOutlivesPowerCut() async throws {
     try FileManager.default.createDirectory(

@@ -163,9 +163,9 @@ struct WriteBatch {
   private mutating func clear() throws {
     store.awaitRemoval()
     let before = store.state.withLock { $0.segments }
-    do { try openSegment() } catch let failure as SystemFailure where [ENOSPC, EDQUOT].contains(failure.number) {
-      return try clearWithoutRoom()
-    }
+    do { try openSegment() } catch let failure as SystemFailure
+      where [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(failure.number)
+    { return try clearWithoutRoom() }
     try mark(.cleared, StoreKey([])) { _ in nil }
     let gone = store.state.withLock { state in
       let all = state.index.all
@@ -183,7 +183,8 @@ struct WriteBatch {
     store.state.withLock { if $0.segments.count == 1 { ($0.hasForgotten, $0.cutSegments) = (false, []) } }
   }
 
-  /// Clears a store on a full disk, where not even a note that it was cleared can be written: no record may stay.
+  /// Clears a store on a full disk, or without a descriptor left, where not even a note that it was cleared can be written: no record
+  /// may stay.
   ///
   /// A crash on the way leaves the newest entries, as if the others had been evicted. The log tells of them until its files go.
   private mutating func clearWithoutRoom() throws {
