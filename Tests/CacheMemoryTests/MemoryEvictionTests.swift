@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheCore
 @testable import CacheMemory
 
 @Suite struct MemoryEvictionTests {
@@ -70,6 +71,69 @@ import Testing
         return
       }
     }
+  }
+
+  private typealias Entries = MemoryEntries<Int, Int>
+
+  /// Entries and their order, with what left them, key by key.
+  private struct Held: ~Copyable {
+    var order: MemoryOrder
+    var entries: Entries
+    var left: [Int] = []
+
+    init(_ eviction: Eviction) {
+      order = MemoryOrder(capacity: 60, countLimit: 25, eviction: eviction, mostUndivided: .max)
+      entries = Entries(uses: order.policy.uses)
+    }
+
+    /// Stores a key that is not held, in the place of what leaves for it where that is possible; returns whether it was.
+    mutating func store(_ key: Int, cost: Int, hash: UInt32, inPlace: Bool) -> Bool {
+      let now = CacheInstant(nanoseconds: 0)
+      var entry = MemoryEntry(value: key, cost: cost, created: now)
+      var departed = Departed<Int, Int>()
+      if inPlace, let key = entries.replace(with: key, &entry, hash: hash, order: &order, departed: &departed) {
+        left.append(key)
+        return true
+      }
+      entries.insert(
+        Entries.Table.Record(key: key, entry: entry), hash: hash, over: nil, tags: nil, keepsExpired: .zero, now: now,
+        order: &order, departed: &departed)
+      departed.forEach { record, _ in left.append(record.key) }
+      return false
+    }
+  }
+
+  @Test("the same leaves whether what comes takes its place or is inserted after it", arguments: Eviction.all, 0..<4)
+  func inPlace(eviction: Eviction, seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let hashing = KeyHashing<Int>()
+    var one = Held(eviction)
+    var other = Held(eviction)
+    var inPlace = 0
+    for step in 0..<3_000 {
+      let key = Int.random(in: 0..<(step % 500 < 250 ? 40 : 400), using: &generator)
+      let cost = seed % 2 == 0 ? 1 : Int.random(in: 0..<9, using: &generator)
+      let hash = hashing(key)
+      let (slot, otherSlot) = (one.entries.table.find(key, hash: hash), other.entries.table.find(key, hash: hash))
+      #expect(slot == otherSlot)
+      if let slot {
+        one.order.touched(slot)
+        other.order.touched(slot)
+      } else {
+        if one.store(key, cost: cost, hash: hash, inPlace: true) { inPlace += 1 }
+        _ = other.store(key, cost: cost, hash: hash, inPlace: false)
+      }
+      let (flaw, left, otherLeft) = (one.entries.flaw(in: one.order, hashing: hashing), one.left, other.left)
+      #expect(flaw == nil)
+      #expect(left == otherLeft)
+      (one.left, other.left) = ([], [])
+    }
+    let (counts, otherCounts) = (
+      [one.order.cost, one.order.stored, one.order.evictions],
+      [other.order.cost, other.order.stored, other.order.evictions]
+    )
+    #expect(counts == otherCounts)
+    #expect(inPlace > 300)
   }
 
   @Test("what was just stored can be read, with every policy", arguments: Eviction.all)

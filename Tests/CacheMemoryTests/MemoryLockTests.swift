@@ -73,6 +73,31 @@ import Testing
     box.level.withLock { $0 = nil }
   }
 
+  @Test("keys and values that leave for others die without the lock, where nobody is told of them")
+  func evictedOutside() async throws {
+    final class Key: Hashable, Sendable {
+      let number: Int
+      let onDeath: @Sendable () -> Void
+      init(_ number: Int, _ onDeath: @escaping @Sendable () -> Void) { (self.number, self.onDeath) = (number, onDeath) }
+      deinit { onDeath() }
+      static func == (left: Key, right: Key) -> Bool { left.number == right.number }
+      func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+    for eviction in Eviction.all {
+      let calls = Mutex(0)
+      let level = MemoryCacheLevel<Key, Caller>(countLimit: 4, eviction: eviction)
+      let call: @Sendable () -> Void = { [weak level] in
+        guard let level else { return }
+        _ = level.usage
+        calls.withLock { $0 += 1 }
+      }
+      for number in 0..<8 { try await level.set(Caller(call), forKey: Key(number, call)) }
+      for number in 8..<12 { try await level.store(Caller(call), forKey: Key(number, call), terms: StoreTerms()) }
+      #expect(level.usage.count == 4)
+      #expect(calls.withLock { $0 } == 16)
+    }
+  }
+
   @Test("H10 expired entries make room and are told of, though nobody asks for them")
   func expiresUnasked() async throws {
     let clock = ManualClock()

@@ -39,6 +39,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// What is stored without a lifetime has one all the same.
   @usableFromInline let isMortal: Bool
   @usableFromInline let idleLimit: Duration?
+  /// What is stored without terms cannot expire, and nobody is told of what leaves.
+  @usableFromInline let isPlain: Bool
   /// `nil` where every entry costs 1, so that nothing is called to learn it.
   @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
@@ -87,6 +89,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     idleLimit = timeToIdle
     self.cost = cost
     self.removalListener = removalListener
+    isPlain = !isMortal && timeToIdle == nil && removalListener == nil
     let order = MemoryOrder(
       capacity: capacity, countLimit: countLimit, eviction: eviction, mostUndivided: division.mostUndivided)
     parts = MemoryParts(
@@ -135,25 +138,29 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func setNow(_ value: Value, forKey key: Key) {
     let now = now
-    var deadline: CacheInstant?
-    if isMortal { deadline = expiry.deadline(by: clock) }
-    if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
-    var entry = MemoryEntry(value: value, cost: max(0, cost?(key, value) ?? 1), created: now, deadline: deadline)
+    var entry = MemoryEntry(value: value, cost: max(0, cost?(key, value) ?? 1), created: now)
+    if !isPlain, let deadline { entry.deadline = deadline }
     let hash = hashing(key)
-    let isPlain = deadline == nil && removalListener == nil
     // Filled in where it lies: to return it from under the lock is to copy it.
     var departed = Departed<Key, Value>()
-    parts.withLock(of: hash) { entries, order in
+    let left: Key? = parts.withLock(of: hash) { entries, order in
       let place = unsafe entries.table.locate(key, hash)
-      if isPlain, let place = unsafe place,
-        unsafe entries.overwrite(place.slot, place.record, hash: hash, with: &entry, order: &order)
-      {
-        return
+      if isPlain {
+        if let place = unsafe place {
+          if unsafe entries.overwrite(place.slot, place.record, hash: hash, with: &entry, order: &order) { return nil }
+        } else if let left = entries.replace(
+          with: key, &entry, hash: hash, order: &order, departed: &departed)
+        {
+          return left
+        }
       }
       unsafe entries.insert(
         Table.Record(key: key, entry: entry), hash: hash, over: place?.slot, tags: nil, keepsExpired: keepsExpired,
         now: now, order: &order, departed: &departed)
+      return nil
     }
+    // What made room leaves here, without the lock.
+    withExtendedLifetime(left) {}
     if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
     if case .nothing = departed.followUp { return }
     follow(departed.followUp, entry, key, hash, tags: nil, now: now)
@@ -200,6 +207,12 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   public func remove(_ key: Key) async throws {
     removeNow(key)
+  }
+
+  /// The moment at which what is stored now expires; `nil` for never.
+  @usableFromInline var deadline: CacheInstant? {
+    if isMortal, let deadline = expiry.deadline(by: clock) { return deadline }
+    return idleLimit == nil ? nil : CacheInstant(nanoseconds: .max)
   }
 
   @inlinable

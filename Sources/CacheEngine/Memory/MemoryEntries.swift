@@ -71,6 +71,36 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return true
   }
 
+  /// Puts an entry whose key is not there in the place of the one that leaves for it, where nobody but the order has to know.
+  ///
+  /// The entries change places, as in an overwrite, and the key that was there is returned: both leave with the caller. `nil` if
+  /// nothing was put in. If what leaves does not make enough room, it is among what has departed, and the insertion goes on from
+  /// there.
+  @inlinable
+  @inline(never)
+  mutating func replace(
+    with key: Key, _ entry: inout MemoryEntry<Value>, hash: UInt32, order: inout MemoryOrder,
+    departed: inout Departed<Key, Value>
+  ) -> Key? {
+    let cost = entry.cost
+    guard updates.isEmpty, idle == nil, tags.tagsByKey.isEmpty, order.wheel.count == 0, order.pins.isEmpty,
+      order.canHold(cost), order.isFull(for: cost, count: table.count), !order.isHeavy(cost)
+    else { return nil }
+    departed.hasArrived = true
+    guard let victim = order.policy.evict(for: hash) else { return nil }
+    order.evictions &+= 1
+    let leaving = table.cost(of: victim.slot)
+    guard order.hasRoom(for: cost, inPlaceOf: leaving, count: table.count) else {
+      departed.append(takeOut(victim.slot, hash: victim.hash, order: &order))
+      return nil
+    }
+    let left = table.replace(victim.slot, hash: victim.hash, with: key, &entry, hash: hash)
+    order.cost = order.cost &- leaving &+ cost
+    order.stored &+= 1
+    order.policy.inserted(victim.slot, hash: hash)
+    return left
+  }
+
   /// Puts an entry in, after what must leave for it has left; over the one in the slot where its key is.
   @inlinable
   @inline(never)
@@ -125,7 +155,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       return
     }
     if order.wheel.count > 0 { takeDue(now: now, keepsExpired: keepsExpired, order: &order, departed: &departed) }
-    order.policy.arriving(hash)
+    if !departed.hasArrived { order.policy.arriving(hash) }
     while order.isFull(for: cost, count: table.count) {
       guard !order.isHeavy(cost), let victim = order.evict() else {
         departed.followUp = .makeRoom(cost: cost, count: 1)
@@ -274,6 +304,8 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
   @usableFromInline var followUp = FollowUp.nothing
   /// What has expired has not been dropped for this operation yet.
   @usableFromInline var mayDropDue = true
+  /// The policy knows of the key that is to be inserted, and the first one has made room for it.
+  @usableFromInline var hasArrived = false
 
   @usableFromInline
   enum FollowUp: Sendable {

@@ -43,9 +43,16 @@ struct MemoryOrder: ReadOrder {
 
   /// Whether another entry of this cost asks for others to leave.
   @inlinable
+  @inline(__always)
   mutating func isFull(for cost: Int, count: Int) -> Bool {
     guard self.cost > capacity - cost || count >= countLimit else { return false }
     return shared == nil || !takeMore(cost: cost - (capacity - self.cost), count: count + 1 - countLimit)
+  }
+
+  /// Whether an entry of one cost fits, with no more from other parts, once one of another cost has left.
+  @inlinable
+  func hasRoom(for cost: Int, inPlaceOf leaving: Int, count: Int) -> Bool {
+    self.cost - leaving <= capacity - cost && count <= countLimit
   }
 
   /// Whether an entry may weigh so much more, with nothing leaving for it.

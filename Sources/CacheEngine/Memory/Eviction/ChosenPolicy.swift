@@ -82,6 +82,15 @@ package struct ChosenPolicy: Sendable {
 
   private mutating func evictOther() -> Int32? { take(Evict()) }
 
+  /// Chooses what leaves for a key that arrives, and says with which hash it came: ``arriving(_:)`` and ``evict()`` in one.
+  @inlinable
+  mutating func evict(for hash: UInt32) -> (slot: Int32, hash: UInt32)? {
+    kind == .adaptive ? adaptive.evict(for: hash) : evictOther(for: hash)
+  }
+
+  @usableFromInline
+  mutating func evictOther(for hash: UInt32) -> (slot: Int32, hash: UInt32)? { take(MakeWay(hash: hash)) }
+
   #if DEBUG
   package func flaw(holding slots: Set<Int32>) -> String? {
     var copy = self
@@ -145,6 +154,16 @@ private struct Remove: PolicyStep {
 private struct Evict: PolicyStep {
   @inline(__always)
   func callAsFunction(_ policy: inout some EvictionPolicy) -> Int32? { policy.evict() }
+}
+
+private struct MakeWay: PolicyStep {
+  var hash: UInt32
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) -> (slot: Int32, hash: UInt32)? {
+    policy.arriving(hash)
+    guard let slot = policy.evict() else { return nil }
+    return (slot, policy.hash(slot))
+  }
 }
 
 #if DEBUG

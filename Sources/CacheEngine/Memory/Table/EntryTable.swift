@@ -134,6 +134,28 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return record
   }
 
+  /// Puts a key that is not there in the place of another one, which is returned; the entries change places.
+  ///
+  /// The old hash is the one that the other key was inserted with; with another the process ends.
+  @inlinable
+  @inline(__always)
+  mutating func replace(
+    _ slot: Int32, hash old: UInt32, with key: Key, _ entry: inout MemoryEntry<Value>, hash new: UInt32
+  ) -> Key {
+    // The places are those that a removal and an insertion would have found.
+    let wasThere = unsafe SlotIndex.remove(SlotIndex.word(slot, hash: old), from: index, mask: mask)
+    precondition(wasThere, "an entry was replaced by a hash that it did not come with")
+    unsafe SlotIndex.insert(SlotIndex.word(slot, hash: new), into: index, mask: mask)
+    let record = unsafe record(slot)
+    unsafe swap(&record.pointee.entry, &entry)
+    // Moved out and in, so that neither key is copied more than once; the pointer is to a part of a record that is there.
+    return unsafe withUnsafeMutablePointer(to: &record.pointee.key) { place in
+      let left = unsafe place.move()
+      unsafe place.initialize(to: key)
+      return left
+    }
+  }
+
   /// Every slot in use, in no particular order.
   var slots: [Int32] { (0...mask).compactMap { slot(at: $0) } }
 

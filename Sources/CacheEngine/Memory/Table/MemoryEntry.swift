@@ -16,12 +16,18 @@ struct MemoryEntry<Value: Sendable>: Sendable {
     set { storedDeadline = newValue.map { max($0, CacheInstant(nanoseconds: .min + 1)) } ?? Self.never }
   }
 
+  /// Without a deadline.
   @inlinable
-  init(value: Value, cost: Int, created: CacheInstant, deadline: CacheInstant?) {
+  init(value: Value, cost: Int, created: CacheInstant) {
     self.value = value
     self.cost = cost
     self.created = created
     storedDeadline = Self.never
+  }
+
+  @inlinable
+  init(value: Value, cost: Int, created: CacheInstant, deadline: CacheInstant?) {
+    self.init(value: value, cost: cost, created: created)
     self.deadline = deadline
   }
 }

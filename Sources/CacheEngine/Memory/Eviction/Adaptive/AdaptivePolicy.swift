@@ -45,7 +45,10 @@ package struct AdaptivePolicy: EvictionPolicy {
 
   @usableFromInline
   @inline(never)
-  package mutating func arriving(_ hash: UInt32) {
+  package mutating func arriving(_ hash: UInt32) { arrive(hash) }
+
+  @inline(__always)
+  private mutating func arrive(_ hash: UInt32) {
     guard order.isFull else { return }
     let mixed = FrequencySketch.mix(hash)
     isReturning = order.forgetGhost(hash, mixed)
@@ -89,7 +92,13 @@ package struct AdaptivePolicy: EvictionPolicy {
   package func hash(_ slot: Int32) -> UInt32 { order.hash(slot) }
 
   @usableFromInline
-  package mutating func evict() -> Int32? {
+  package mutating func evict() -> Int32? { evict(for: nil)?.slot }
+
+  /// ``evict()``, which also says with which hash the entry came; and before it ``arriving(_:)``, if that is still to be done.
+  @usableFromInline
+  @inline(never)
+  mutating func evict(for newcomer: UInt32?) -> (slot: Int32, hash: UInt32)? {
+    if let newcomer { arrive(newcomer) }
     if !order.isFull, order.count >= Self.fewest { begin() }
     if order.isFull {
       if order.count != fitted { fit() }
@@ -97,7 +106,8 @@ package struct AdaptivePolicy: EvictionPolicy {
       if let newcomer { settle(newcomer) }
       if let resident { settle(resident) }
     }
-    return order.evict(sketch)
+    guard let slot = order.evict(sketch) else { return nil }
+    return (slot, order.hash(slot))
   }
 
   /// Makes sketch and trial as large as the number of entries asks for.
