@@ -14,7 +14,7 @@ extension MemoryCacheLevel {
   // Nothing of it in the asynchronous function, which is inlined into its caller only if it is as short as that.
   @inlinable
   func getNow(_ key: Key) -> Value? {
-    guard let (value, deadline) = read(key, countedAs: .whole) else { return nil }
+    guard let (value, deadline) = read(key, misses: 1) else { return nil }
     return deadline == MemoryEntry<Value>.never ? value : getLiving(key, value, deadline)
   }
 
@@ -25,7 +25,7 @@ extension MemoryCacheLevel {
   /// - Complexity: O(1) on average.
   @inlinable
   public func peek(_ key: Key) -> Value? {
-    guard let (value, deadline) = read(key, countedAs: .ifFound) else { return nil }
+    guard let (value, deadline) = read(key, misses: 0) else { return nil }
     return deadline == MemoryEntry<Value>.never ? value : living(key, value, deadline)
   }
 
@@ -49,39 +49,46 @@ extension MemoryCacheLevel {
     return nil
   }
 
+  /// A read that finds something is counted as a hit, and one that does not as so many misses.
   @inlinable
-  func read(_ key: Key, countedAs counts: ReadCounts) -> (value: Value, storedDeadline: CacheInstant)? {
+  func read(_ key: Key, misses: Int) -> (value: Value, storedDeadline: CacheInstant)? {
     let hash = hashing(key)
     let number = parts.number(of: hash)
     let part = unsafe parts[number]
-    guard let stripe = unsafe part.pointee.takeStripe() else { return readAlone(key, hash, number, countedAs: counts) }
+    guard let stripe = unsafe part.pointee.takeStripe() else { return readAlone(key, hash, number, misses: misses) }
     var trace = ReadTrace()
     let found = unsafe part.pointee.shared.pointee.readValue(key, hash: hash, trace: &trace)
-    if unsafe part.pointee.release(stripe, countedAs: counts, trace) { dropDue(number) }
-    if found == nil, number != parts.number(of: hash) { return readAfterDivision(key, countedAs: counts) }
+    if unsafe part.pointee.release(stripe, countedAs: ReadCounts(found: 1, missed: misses), trace) { dropDue(number) }
+    if found == nil, number != parts.number(of: hash) { return readAfterDivision(key, misses: misses) }
     return found
   }
 
   /// Reads once more what was not where it was looked for, since the level was divided meanwhile.
   @inlinable
   @inline(never)
-  func readAfterDivision(
-    _ key: Key, countedAs counts: ReadCounts
-  ) -> (value: Value, storedDeadline: CacheInstant)? {
-    unsafe parts[0].pointee.recount(ReadCounts(missed: -counts.missed))
-    return read(key, countedAs: counts)
+  func readAfterDivision(_ key: Key, misses: Int) -> (value: Value, storedDeadline: CacheInstant)? {
+    unsafe parts[0].pointee.recount(ReadCounts(missed: -misses))
+    return read(key, misses: misses)
   }
 
+  // Linked into the read, since where writes are frequent most reads are such.
   @inlinable
-  @inline(never)
+  @inline(__always)
   func readAlone(
-    _ key: Key, _ hash: UInt32, _ number: Int, countedAs counts: ReadCounts
+    _ key: Key, _ hash: UInt32, _ number: Int, misses: Int
   ) -> (value: Value, storedDeadline: CacheInstant)? {
-    let (found, mayBeOverdue) = unsafe parts[number].pointee.readAlone(countedAs: counts) { entries, trace in
-      entries.readValue(key, hash: hash, trace: &trace)
+    // Not by a closure that says what is found, which would be called.
+    let part = unsafe parts[number]
+    let stripe = unsafe part.pointee.closedStripe()
+    let (found, mayBeOverdue) = unsafe part.pointee.writers.withLock { guarded in
+      var trace = ReadTrace()
+      let found = unsafe part.pointee.shared.pointee.readValue(key, hash: hash, trace: &trace)
+      return unsafe (
+        found, guarded.finish(trace, countedAs: ReadCounts(found: 1, missed: misses), part.pointee.stripes, stripe)
+      )
     }
     if mayBeOverdue { dropDue(number) }
-    if found == nil, number != parts.number(of: hash) { return readAfterDivision(key, countedAs: counts) }
+    if found == nil, number != parts.number(of: hash) { return readAfterDivision(key, misses: misses) }
     return found
   }
 

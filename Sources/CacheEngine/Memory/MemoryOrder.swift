@@ -37,6 +37,7 @@ struct MemoryOrder: ReadOrder {
   }
 
   @inlinable
+  @inline(__always)
   mutating func touched(_ slot: Int32) { policy.touched(slot) }
 
   @inlinable var hasDeadlines: Bool { wheel.count > 0 }

@@ -126,19 +126,21 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   borrowing func readAlone<Answer: Sendable>(
     countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
-    let number = ThreadStripe.current
-    let stripe = unsafe stripes + number
-    if unsafe stripe.pointee.state.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
+    let stripe = closedStripe()
     return writers.withLock { guarded in
       var trace = ReadTrace()
       let answer = unsafe body(shared.pointee, &trace)
-      guarded.reads.add(counts, hasFound: trace.hasFound)
-      if trace.slot >= 0 { guarded.order.touched(trace.slot) }
-      guarded.readsSinceWrite &+= 1
-      let isQuiet = guarded.readsSinceWrite >= guarded.quiet
-      if isQuiet { unsafe guarded.openStripe(stripe, number) }
-      return (answer, isQuiet && guarded.order.hasDeadlines)
+      return unsafe (answer, guarded.finish(trace, countedAs: counts, stripes, stripe))
     }
+  }
+
+  /// The number of this thread's stripe, which it could not take; another one from the next read on, if somebody else has it.
+  @inlinable
+  @inline(__always)
+  borrowing func closedStripe() -> Int {
+    let number = ThreadStripe.current
+    if unsafe stripes[number].state.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
+    return number
   }
 
   /// Notes a slot in a stripe that the caller has taken.
@@ -173,6 +175,20 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
 
   @inlinable
   init(order: Order) { self.order = order }
+
+  /// Counts a read that took no stripe, and tells the order of it; returns whether it is time to look after what may be overdue.
+  @inlinable
+  @inline(__always)
+  mutating func finish(
+    _ trace: ReadTrace, countedAs counts: ReadCounts, _ stripes: UnsafeMutablePointer<ReadStripe>, _ number: Int
+  ) -> Bool {
+    reads.add(counts, hasFound: trace.hasFound)
+    if trace.slot >= 0 { order.touched(trace.slot) }
+    readsSinceWrite &+= 1
+    guard readsSinceWrite >= quiet else { return false }
+    unsafe openStripe(stripes + number, number)
+    return order.hasDeadlines
+  }
 
   @inlinable
   @inline(never)
