@@ -174,6 +174,25 @@ import Testing
     #expect(sketch.frequency(7) < 15)
   }
 
+  @Test("what is counted in one step leaves the sketch as several steps would, also where it ages in between")
+  func sketchInOneStep() {
+    var generator = SeededGenerator(seed: 5)
+    var (once, apart) = (FrequencySketch(), FrequencySketch())
+    once.reserve(20)
+    apart.reserve(20)
+    for _ in 0..<20_000 {
+      let (hash, uses) = (UInt32.random(in: 0..<40, using: &generator), Int.random(in: 0..<16, using: &generator))
+      once.increment(mixed: FrequencySketch.mix(hash), after: uses)
+      if uses > 0 { apart.increment(hash, by: uses) }
+      apart.increment(hash)
+      let isSame = (0..<40 as Range<UInt32>).allSatisfy { once.frequency($0) == apart.frequency($0) }
+      guard isSame else {
+        Issue.record("they differ after \(hash) was counted \(uses) + 1 times")
+        return
+      }
+    }
+  }
+
   @Test("a sketch that grows keeps what it has counted")
   func sketchGrows() {
     var sketch = FrequencySketch()

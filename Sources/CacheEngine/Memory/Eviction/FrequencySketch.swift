@@ -82,6 +82,19 @@ struct FrequencySketch: Sendable {
     if additions >= period &* room { halve() }
   }
 
+  /// Counts a hash once more after it was counted so often: in one step, unless the counters are halved in between.
+  @inline(__always)
+  mutating func increment(mixed: UInt64, after count: Int) {
+    if count > 0 { countMore(mixed, count) } else { increment(mixed: mixed) }
+  }
+
+  @inline(never)
+  private mutating func countMore(_ mixed: UInt64, _ count: Int) {
+    let isHalved = additions &+ count >= period &* room
+    increment(mixed: mixed, by: UInt64(isHalved ? count : count &+ 1))
+    if isHalved { increment(mixed: mixed) }
+  }
+
   private mutating func halve() {
     for index in 0..<words.count { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
     additions /= 2

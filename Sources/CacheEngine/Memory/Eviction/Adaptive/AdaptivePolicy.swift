@@ -73,8 +73,7 @@ package struct AdaptivePolicy: EvictionPolicy {
       uses.renew(slot)
     }
     guard order.isFull else { return }
-    settle(slot)
-    note(hash, FrequencySketch.mix(hash))
+    note(hash, FrequencySketch.mix(hash), uses: uses.take(slot))
   }
 
   /// Counts the uses that the sketch was not told of.
@@ -129,9 +128,10 @@ package struct AdaptivePolicy: EvictionPolicy {
     }
   }
 
+  /// Counts a request, and uses of its key that the sketch was not told of.
   @inline(__always)
-  private mutating func note(_ hash: UInt32, _ mixed: UInt64) {
-    sketch.increment(mixed: mixed)
+  private mutating func note(_ hash: UInt32, _ mixed: UInt64, uses: Int = 0) {
+    sketch.increment(mixed: mixed, after: uses)
     if trial.isSampled(hash), let best = trial.request(hash, mixed, sketch) { order.division = best }
   }
 

@@ -59,13 +59,14 @@ struct RecentHashes: Sendable {
   @inline(__always)
   private func put(_ new: Place, _ mixed: UInt64) {
     let bucket = unsafe bucket(mixed)
-    for place in 0..<Self.places where unsafe bucket[place].hash == new.hash || bucket[place].isEmpty {
-      unsafe bucket[place] = new
-      return
-    }
-    var oldest = unsafe (place: 0, age: age(bucket[0]))
-    for place in 1..<Self.places {
-      let age = unsafe age(bucket[place])
+    var oldest = (place: 0, age: UInt32(0))
+    for place in 0..<Self.places {
+      let held = unsafe bucket[place]
+      if held.hash == new.hash || held.isEmpty {
+        unsafe bucket[place] = new
+        return
+      }
+      let age = age(held)
       if age > oldest.age { oldest = (place, age) }
     }
     unsafe bucket[oldest.place] = new

@@ -67,6 +67,7 @@ struct WindowedOrder: Sendable {
     lists.append(slot, hash: hash, to: division.isPlain ? Self.protected : Self.probation)
   }
 
+  @inline(__always)
   mutating func touched(_ slot: Int32) {
     guard isFull else {
       lists[mark: slot] = min(15, lists[mark: slot] + 1)
