@@ -310,6 +310,7 @@ extension Waiting {
   /// Loads in this task what others wait for.
   // As TaskLocal does it, in a function that makes nothing of its own meanwhile: memory of a task is given back in turn.
   @inlinable
+  @inline(never)
   static func load<Load: ShareableLoad>(_ load: Load, for work: any AwaitedWork) async throws -> Load.Answer {
     bind(work)
     defer { unbind() }
