@@ -60,10 +60,13 @@ extension TargetURI {
 }
 
 extension HTTPRequestHead {
-  /// Whether its connection can carry another one: NIO's parser does not see a `close` beside the `keep-alive` of HTTP/1.0.
+  /// Whether its connection can carry another one: of HTTP/1.0, NIO's parser does not see a `close` beside the `keep-alive`, and reads
+  /// nothing behind an `Upgrade`.
   var isPersistent: Bool {
     isKeepAlive
-      && (version == .http1_1 || !headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" })
+      && (version == .http1_1
+        || !headers.contains(name: "upgrade")
+          && !headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" })
   }
 
   /// The method as it was sent; the parser knows one of them without its hyphen.

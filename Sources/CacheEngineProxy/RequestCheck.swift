@@ -45,7 +45,10 @@ enum RequestCheck {
       if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, latin1: value)) }
     }
     try checkFraming(fields, version: head.version, settings: settings)
-    guard method != .connect, !headers.contains(name: "upgrade") else { throw Refusal(status: 501) }
+    // That of HTTP/1.0 is ignored: RFC 9110, section 7.8.
+    guard method != .connect, head.version == .http1_0 || !headers.contains(name: "upgrade") else {
+      throw Refusal(status: 501)
+    }
 
     let hosts = headers["host"].map { String(FieldList.trimmed($0[...])) }
     guard hosts.count <= 1, head.version == .http1_0 || hosts.count == 1 else { throw Refusal(status: 400) }

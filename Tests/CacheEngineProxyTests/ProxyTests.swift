@@ -77,6 +77,16 @@ struct ProxyTests: ProxySuite {
     #expect(log.all.map(\.status) == [status, 200] && log.all.allSatisfy(\.isWhole))
   }
 
+  @Test("N35: an Upgrade of HTTP/1.0 is ignored and goes no further")
+  func oldUpgrade() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
+      let answer = try await ask(
+        port, "GET / HTTP/1.0\r\nHost: a\r\nConnection: upgrade, keep-alive\r\nUpgrade: websocket\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 200") && answer.contains("Connection: close\r\n") && answer.hasSuffix("body"))
+      #expect(origin.requests.allSatisfy { !$0.lowercased().contains("upgrade") } && origin.requests.count == 1)
+    }
+  }
+
   @Test("N35: TRACE and OPTIONS heed Max-Forwards, and an absolute target of the own host is taken")
   func hops() async throws {
     try await withProxy(origin: { _ in RawAnswer("HTTP/1.1 204 No Content\r\n\r\n") }) {
