@@ -57,6 +57,19 @@ struct PartTests {
     #expect(ContentPart(HTTPFields(lines: ["Content-Range: \(text)", "Content-Range: \(text)"])) == nil)
   }
 
+  @Test("N2, N30: a part that was not asked for is not stored")
+  func unasked() async throws {
+    let origin = ScriptedOrigin { _, _ in
+      HTTPAnswer(206, ["Cache-Control: max-age=10", "ETag: \"a\"", "Content-Range: bytes 0-3/10"], "0123")
+    }
+    let cache = cache(origin)
+    let answer = try await cache.response(for: get())
+    #expect(answer.head.status == .partialContent && !answer.status.isStored)
+    #expect(try await answer.text() == "0123")
+    _ = try await cache.response(for: get("Range: bytes=1-2")).text()
+    #expect(origin.requests.count == 2)
+  }
+
   @Test(
     "N30: a part answers what lies within it, and nothing else",
     arguments: [
