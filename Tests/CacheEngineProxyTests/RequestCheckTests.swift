@@ -90,7 +90,9 @@ import Foundation
     let origin = try #require(TargetURI(scheme: "http", authority: "a", path: "/"))
     let request = HTTPRequestHead(version: version, method: .GET, uri: "/", headers: ["Connection": "keep-alive"])
     let framed = FramedHead(answer(isLengthKnown), to: request, from: origin, mayStay: mayStay)
-    let fields = framed.head.headerFields.map { "\($0.name.canonicalName): \($0.value)" }.filter { !$0.hasPrefix("via") }
+    let fields = framed.head.headerFields.map { "\($0.name.canonicalName): \($0.value)" }.filter {
+      !$0.hasPrefix("via")
+    }
     #expect(fields.sorted() == expected)
     #expect(framed.isKept == !expected.contains("connection: close"))
   }
