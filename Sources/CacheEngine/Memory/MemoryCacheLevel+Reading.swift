@@ -80,7 +80,7 @@ extension MemoryCacheLevel {
     // Not by a closure that says what is found, which would be called.
     let part = unsafe parts[number]
     let stripe = unsafe part.pointee.closedStripe()
-    let (found, mayBeOverdue) = unsafe part.pointee.writers.withLock { guarded in
+    let (found, mayBeOverdue) = unsafe part.pointee.withWriters { guarded in
       var trace = ReadTrace()
       let found = unsafe part.pointee.shared.pointee.readValue(key, hash: hash, trace: &trace)
       return unsafe (

@@ -134,6 +134,14 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     }
   }
 
+  /// Calls a function that has the lock of writers.
+  // Here, since on some systems only who imports Synchronization sees the lock's own methods.
+  @inlinable
+  @inline(__always)
+  borrowing func withWriters<Answer: Sendable>(_ body: (inout LockedOrder<Order>) -> Answer) -> Answer {
+    writers.withLock { body(&$0) }
+  }
+
   /// The number of this thread's stripe, which it could not take; another one from the next read on, if somebody else has it.
   @inlinable
   @inline(__always)
