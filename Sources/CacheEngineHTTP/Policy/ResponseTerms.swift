@@ -26,9 +26,7 @@ package struct ResponseTerms: Sendable, Equatable {
 
   private static let understood: Set = [
     200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411,
-    412,
-    413, 414,
-    415, 416, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
+    412, 413, 414, 415, 416, 417, 421, 422, 426, 500, 501, 502, 503, 504, 505,
   ]
 
   package init(_ response: HTTPResponse, policy: HTTPCachePolicy, receivedAt responseTime: Duration) {

@@ -57,6 +57,29 @@ struct PartTests {
     #expect(ContentPart(HTTPFields(lines: ["Content-Range: \(text)", "Content-Range: \(text)"])) == nil)
   }
 
+  @Test("N26, N30: a 304 for another variant is answered with the whole of it, never with a part")
+  func confirmedAmongParts() async throws {
+    let origin = ScriptedOrigin { request, count in
+      if count == 3 { return HTTPAnswer(304, ["Cache-Control: max-age=10", "Vary: A", "ETag: \"b\""]) }
+      var answer = Self.serve(request, tag: count == 0 ? "\"a\"" : "\"b\"")
+      answer.head.headerFields[.vary] = "A"
+      return answer
+    }
+    let cache = cache(origin)
+    for fields in [["A: 1"], ["A: 2"], ["A: 3", "Range: bytes=2-6"]] {
+      var request = get()
+      request.headerFields = HTTPFields(lines: fields)
+      let answer = try await cache.response(for: request)
+      _ = try await answer.text()
+      #expect(answer.status.isStored)
+    }
+    clock.advance(by: .seconds(10))
+    let answer = try await cache.response(for: get("A: 1"))
+    #expect(origin.requests.last?.headerFields[.ifNoneMatch]?.contains("\"b\"") == true)
+    #expect(answer.head.status == .ok && answer.head.headerFields[.eTag] == "\"b\"")
+    #expect(try await answer.text() == "0123456789")
+  }
+
   @Test("N2, N30: a part that was not asked for is not stored")
   func unasked() async throws {
     let origin = ScriptedOrigin { _, _ in

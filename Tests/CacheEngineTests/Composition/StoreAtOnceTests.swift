@@ -13,17 +13,25 @@ import Testing
   let memory = Memory()
   let disk = Memory(name: "disk")
 
+  /// Where a store waits until it may go on.
+  private final class Halt: Sendable {
+    private let reached = Atomic(false)
+    private let goOn = DispatchSemaphore(value: 0)
+
+    var isReached: Bool { reached.load(ordering: .acquiring) }
+
+    func wait() {
+      reached.store(true, ordering: .releasing)
+      goOn.wait()
+    }
+
+    func end() { goOn.signal() }
+  }
+
   @Test("a store that is carried out at once, and that a clear went past meanwhile, is not served from above")
   func passedByAClear() async throws {
-    let entered = Atomic(false)
-    let goOn = DispatchSemaphore(value: 0)
-    let held = Prompt(
-      base: memory, memory: memory,
-      hold: {
-        entered.store(true, ordering: .releasing)
-        goOn.wait()
-      })
-    let cache = held.compose(disk)
+    let halt = Halt()
+    let cache = Prompt(base: memory, memory: memory, hold: halt.wait).compose(disk)
     let turn = cache.gate.beginWrite("a")
     let began = cache.gate.currentPhase
     let written = Mutex<ComposedLevel<Prompt<Memory>, Memory>.Written?>(nil)
@@ -31,12 +39,12 @@ import Testing
       let done = cache.storeAtOnce(1, "a", StoreTerms(), since: began)
       written.withLock { $0 = done }
     }
-    try await turns { entered.load(ordering: .acquiring) }
+    try await turns { halt.isReached }
     let clear = Task { try await cache.clear() }
     // The clear is done below, and waits for who is above.
     try await turns { cache.gate.state.withLock { !$0.draining.isEmpty } }
     #expect(disk.peek("a") == nil)
-    goOn.signal()
+    halt.end()
     try await clear.value
     #expect(memory.peek("a") == nil)
     try await turns { written.withLock { $0 != nil } }
@@ -49,25 +57,18 @@ import Testing
 
   @Test("a copy upwards that is made at once, and that a clear went past meanwhile, is not served from above")
   func copyPassedByAClear() async throws {
-    let entered = Atomic(false)
-    let goOn = DispatchSemaphore(value: 0)
-    let held = Prompt(
-      base: memory, memory: memory,
-      hold: {
-        entered.store(true, ordering: .releasing)
-        goOn.wait()
-      })
-    let cache = held.compose(disk)
+    let halt = Halt()
+    let cache = Prompt(base: memory, memory: memory, hold: halt.wait).compose(disk)
     let ticket = cache.gate.beginRead("a")
     let step = Mutex<Result<KeepingStep, any Error>?>(nil)
     try OwnThread.start("copy") {
       let done = Result { try cache.keepAtOnce(.hit(Entry(1)), "a", ticket, dropping: .nothing) }
       step.withLock { $0 = done }
     }
-    try await turns { entered.load(ordering: .acquiring) }
+    try await turns { halt.isReached }
     let clear = Task { try await cache.clear() }
     try await turns { cache.gate.state.withLock { !$0.draining.isEmpty } }
-    goOn.signal()
+    halt.end()
     try await clear.value
     #expect(memory.peek("a") == nil)
     try await turns { step.withLock { $0 != nil } }

@@ -35,7 +35,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// A load, and who waits for it.
   ///
   /// An object, so that it is changed where it lies and never copied. Nothing looks for two changes at once, since whoever changes
-  /// it has the lock of the table's owner.
+  /// it has the lock of the table's owner, or is the end of its load, after which nobody looks at who waited.
   @usableFromInline
   final class Flight: AwaitedWork, @unchecked Sendable {  // the table's owner guards it, as the table
     /// Where the table has it.
