@@ -262,7 +262,7 @@ final class Explorer {
   ///
   /// One alarm and no task that sleeps: to wake one thread once a second is all that an idle screen does.
   private func tellTime() {
-    guard model.frozen == nil else {
+    guard !model.isFrozen else {
       isAlarmSet = false
       return MainLoop.setAlarm(of: self, after: nil) {}
     }

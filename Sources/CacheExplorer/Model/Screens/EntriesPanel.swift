@@ -51,7 +51,7 @@ package enum EntriesPanel: Panel {
       if let column = EntryList.Column(command: name) { model.list.sort = column }
       model.list.isReversed = false
       model.list.refresh(model.shown, isForced: true)
-    case .snapshot: if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
+    case .snapshot: if !model.isFrozen { model.list.refresh(model.live, isForced: true) }
     case .found, .replaced, .attachedAgain: model.list.refresh(model.shown, isForced: true)
     default: break
     }

@@ -80,7 +80,7 @@ extension ListPanel {
 
   /// Shows what came, unless the picture stands still: then it keeps its rows.
   static func take(_ sheet: State.Sheet, _ model: inout Model) {
-    if model.frozen == nil || model[Self.self].sheet == nil { model[Self.self].sheet = sheet }
+    if !model.isFrozen || model[Self.self].sheet == nil { model[Self.self].sheet = sheet }
   }
 
   /// Why no row is listed.

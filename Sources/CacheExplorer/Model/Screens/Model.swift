@@ -35,7 +35,7 @@ package struct Model: Sendable {
 
   /// Goes on while the screen is frozen.
   package var live: Picture
-  package var frozen: Picture?
+  private var still: StillPicture?
   /// Steps through what happened before and since, while frozen.
   package var travel: TimeTravel?
   /// What happened of late, for who freezes the picture.
@@ -113,17 +113,24 @@ package struct Model: Sendable {
       ?? (isReadOnly ? "this cache was opened for reading only; open it without --read-only to change it" : nil)
   }
 
+  /// What stands still on the screen; `nil` if it shows what happens now.
+  package var frozen: Picture? {
+    get { still?.picture }
+    set { still = newValue.map(StillPicture.init) }
+  }
+  package var isFrozen: Bool { still != nil }
+
   /// What is drawn.
   package var shown: Picture {
     var picture = frozen ?? live
     picture.isRecent = isRecent
-    if !isAnimated || frozen != nil { picture.motion = Motion() }
+    if !isAnimated || isFrozen { picture.motion = Motion() }
     return picture
   }
 
   /// Whether the picture goes on changing by itself: something travels on it, and somebody may look.
   package var isMoving: Bool {
-    page == .overview && !isZoomed && isWatched && frozen == nil && isAnimated && live.isMoving
+    page == .overview && !isZoomed && isWatched && !isFrozen && isAnimated && live.isMoving
   }
 
   /// Between two pictures of what travels from level to level.
@@ -133,7 +140,7 @@ package struct Model: Sendable {
   /// taken in yet what happened.
   package var nextStep: Duration? {
     if isMoving { return Self.step }
-    return frozen == nil && list.isBehind(live.entries) ? EntryList.pause : nil
+    return !isFrozen && list.isBehind(live.entries) ? EntryList.pause : nil
   }
 
   /// The time of day of an instant, in milliseconds.

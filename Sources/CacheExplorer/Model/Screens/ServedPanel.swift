@@ -117,7 +117,7 @@ package enum ServedPanel: Panel {
     default: break
     }
     // A picture that stands still keeps its rows.
-    guard model.frozen == nil || model[Self.self].counts == nil, model[Self.self].release() else { return [] }
+    guard !model.isFrozen || model[Self.self].counts == nil, model[Self.self].release() else { return [] }
     return asked(model, isNew: true)
   }
 

@@ -23,7 +23,7 @@ package enum WhatIfPanel: Panel {
   package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
     switch message {
     case .whatIf(let reports, let unseen):
-      if model.frozen == nil || model.whatIf.reports.isEmpty {
+      if !model.isFrozen || model.whatIf.reports.isEmpty {
         (model.whatIf.reports, model.whatIf.unseen) = (reports, unseen)
       }
     case .showWhatIf:

@@ -52,7 +52,7 @@ extension Model {
     case .hidePanel: return hidePanel()
     case .movePanel: return movePanel()
     case .usualPanels: return usualPanels()
-    case .freeze: freeze(frozen == nil)
+    case .freeze: freeze(!isFrozen)
     case .live:
       freeze(false)
       log.follow()
@@ -98,7 +98,7 @@ extension Model {
 
   /// Goes one event on or back: within what is known from before the picture was frozen, and what happened since.
   private mutating func step(forwards: Bool) {
-    if frozen == nil { freeze(true) }
+    if !isFrozen { freeze(true) }
     guard let shown = frozen else { return }
     guard let picture = travel?.step(forwards: forwards, from: shown, log: live.log) else {
       return refuse(forwards ? "nothing has happened since" : "nothing that happened before is known")

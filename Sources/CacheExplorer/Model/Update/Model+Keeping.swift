@@ -48,7 +48,7 @@ extension Model {
   }
 
   mutating func resetFigures() {
-    guard frozen == nil else { return refuse("the picture stands still; L goes back to what happens now") }
+    guard !isFrozen else { return refuse("the picture stands still; L goes back to what happens now") }
     live.resetFigures()
     past = RecentPast()
     say("rates, shares and latencies start again; entries, requests and the log stay")

@@ -12,7 +12,7 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     let isNewSecond = model.second(of: now) != model.second(of: model.live.now)
     model.live.advance(to: now)
     model.wall = wall
-    let isDue = isNewSecond && model.hasNews && model.frozen == nil
+    let isDue = isNewSecond && model.hasNews && !model.isFrozen
     effects = model.questions(isNewSecond: isNewSecond) + (isDue ? model.page.questions : [])
   case .events(let events, let lost, let counted):
     model.hasNews = true

@@ -9,7 +9,7 @@ package struct RecentPast: Sendable {
   static let fastest = 2_000
 
   fileprivate struct Stretch: Sendable {
-    var base: Picture
+    let base: StillPicture
     var events: [CacheEvent] = []
   }
 
@@ -25,9 +25,9 @@ package struct RecentPast: Sendable {
   package mutating func note(_ events: [CacheEvent], lost: Int, before: Picture) {
     // What came too fast or never cannot be gone through, and nothing before it either.
     guard lost == 0, events.count <= Self.fastest else { return (older, newer) = (nil, nil) }
-    if newer == nil { newer = Stretch(base: before) }
+    if newer == nil { newer = Stretch(base: StillPicture(before)) }
     if let count = newer?.events.count, count >= spacing {
-      (older, newer) = (newer, Stretch(base: before))
+      (older, newer) = (newer, Stretch(base: StillPicture(before)))
     }
     newer?.events += events
   }
@@ -46,7 +46,7 @@ package struct TimeTravel: Sendable {
   static let mostEvents = 20_000
 
   /// As it was frozen.
-  private let base: Picture
+  private let base: StillPicture
   private let past: RecentPast.Stretch?
   private var events: [CacheEvent] = []
   /// How many events after the frozen one the shown picture is; before it if negative.
@@ -55,7 +55,7 @@ package struct TimeTravel: Sendable {
   package private(set) var isCut = false
 
   package init(_ base: Picture, past: RecentPast = RecentPast()) {
-    self.base = base
+    self.base = StillPicture(base)
     self.past = past.all
   }
 
@@ -76,13 +76,13 @@ package struct TimeTravel: Sendable {
     guard forwards ? position < events.count : position > -countBefore else { return nil }
     position += forwards ? 1 : -1
     // As it was, with what no event tells.
-    guard position != 0 else { return base }
+    guard position != 0 else { return base.picture }
     if forwards {
       var picture = shown
       picture.replay(position > 0 ? events[position - 1] : past?.events[countBefore + position - 1], log)
       return picture
     }
-    var picture = position > 0 ? base : past?.base ?? base
+    var picture = (position > 0 ? base : past?.base ?? base).picture
     for event in position > 0 ? events[..<position] : (past?.events ?? [])[..<(countBefore + position)] {
       picture.replay(event, log)
     }
