@@ -141,6 +141,41 @@ import Testing
     #expect(told == ["memory 2 2"])
   }
 
+  /// What is told of a level, in words, while it is set, read, warned and emptied.
+  private func told(of level: some CacheLevel<String, Int>) async throws -> [String] {
+    let observer = RecordingObserver()
+    let observed = level.observed(as: "level", by: observer, clock: clock)
+    try await observed.set(1, forKey: "a")
+    try await observed.store(2, forKey: "b", terms: StoreTerms(expiry: .after(.seconds(5))))
+    _ = try await observed.lookup("a")
+    await observed.onMemoryWarning()
+    try await observed.remove("a")
+    try await observed.clear()
+    return observer.events.map { event in
+      switch event.kind {
+      case .stored(_, _, let deadline, _), .hit(_, let deadline, _):
+        "\(event.kind) until \(deadline.map { "\($0)" } ?? "ever")"
+      case .memoryWarning(let dropped, let cost, _): "\(event.kind) \(dropped) \(cost)"
+      default: "\(event.kind)"
+      }
+    }
+  }
+
+  @Test("of a level whose type is hidden the same is told: deadlines, what a warning gave back, no write to a source")
+  func erased() async throws {
+    func memory() -> MemoryCacheLevel<String, Int> { MemoryCacheLevel(expiry: .after(.seconds(60)), clock: clock) }
+    let plain = try await told(of: memory())
+    #expect(try await told(of: memory().normalize()) == plain)
+    #expect(plain.contains { $0.hasSuffix(" 2 2") }, "two entries of cost 1 each were given back")
+    let jittered = try await told(of: memory().expiring(after: .seconds(9), clock: clock))
+    #expect(try await told(of: memory().expiring(after: .seconds(9), clock: clock).normalize()) == jittered)
+    #expect(jittered != plain)
+    let source = BasicFetcher<String, Int> { _ in 1 }
+    let read = try await told(of: source)
+    #expect(try await told(of: source.normalize()) == read)
+    #expect(read.count == 2, "a question and its answer; a source keeps nothing")
+  }
+
   @Test("C159 a log sink of one's own receives message and level, without a main loop")
   func logOutput() async throws {
     let lines = Mutex<[String]>([])

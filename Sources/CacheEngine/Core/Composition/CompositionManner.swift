@@ -31,10 +31,7 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
     self.clock = clock
     self.isLowerSource = isLowerSource
     upperTellsOfReads = observer.map(upper.tellsOfReads(to:)) ?? false
-    let sharing =
-      (lower as? any SharingLevel<Key, Value>) ?? (lower as? BasicCache<Key, Value>)?.inner
-      as? any SharingLevel<Key, Value>
-    pool = sharing?.sharedReads
+    pool = (lower.unerased as? any SharingLevel<Key, Value>)?.sharedReads
     renewer = lower.renewer
   }
 

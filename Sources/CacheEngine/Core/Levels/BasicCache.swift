@@ -230,6 +230,11 @@ extension CacheLevel {
   }
 }
 
+extension CacheLevel {
+  /// This level, or what it hides.
+  @usableFromInline var unerased: any CacheLevel { (self as? BasicCache<Key, Value>)?.inner ?? self }
+}
+
 extension BasicCache {
   /// As the level inside.
   public var storesAtOnce: Bool { inner?.storesAtOnce ?? false }

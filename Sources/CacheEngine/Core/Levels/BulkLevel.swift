@@ -85,9 +85,7 @@ extension CacheLevel {
   static var bulkWidth: Int { 64 }
 
   /// This level, or what it hides, if that answers for many keys with one question.
-  var asBulk: (any BulkLevel<Key, Value>)? {
-    (self as? any BulkLevel<Key, Value>) ?? (self as? BasicCache<Key, Value>)?.inner as? any BulkLevel<Key, Value>
-  }
+  var asBulk: (any BulkLevel<Key, Value>)? { unerased as? any BulkLevel<Key, Value> }
 
   /// Looks up many keys: with one question if this level can, else key by key, where the error of one may end everything.
   func answers(for keys: [Key], stopsAtFailure: Bool = false) async throws -> [BulkAnswer<Key, Value>] {

@@ -18,13 +18,19 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   @usableFromInline let tellsInOrder: Bool
   /// The level observed, if it gives lifetimes that nobody else can tell.
   @usableFromInline let timing: (any TimingLevel)?
+  @usableFromInline let expiring: (any ExpiringLevel)?
+  /// A fetcher takes every write and keeps nothing: there is nothing to tell.
+  @usableFromInline let isSource: Bool
 
   init(base: Base, name: String, observer: any CacheObserver, clock: any CacheClock) {
     self.base = base
     self.name = name
     recorder = EventRecorder(level: name, observer: observer, clock: clock)
     tellsInOrder = recorder.counter != nil || !base.isWatched
-    timing = base as? any TimingLevel
+    let level = base.unerased
+    timing = level as? any TimingLevel
+    expiring = level as? any ExpiringLevel
+    isSource = level is any Fetcher
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -167,7 +173,9 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   /// Frees memory.
   public func onMemoryWarning() async {
-    guard !recorder.isSilent, let storage = base as? any StorageLevel else { return await base.onMemoryWarning() }
+    guard !recorder.isSilent, let storage = base.unerased as? any StorageLevel else {
+      return await base.onMemoryWarning()
+    }
     let began = recorder.now
     let before = storage.usage
     await base.onMemoryWarning()
@@ -179,7 +187,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
       key: nil)
   }
 
-  @usableFromInline var expiry: Expiry { (base as? any ExpiringLevel)?.expiry ?? .never }
+  @inlinable var expiry: Expiry { expiring?.expiry ?? .never }
 }
 
 extension ObservedLevel: SelectiveRemoval where Base: SelectiveRemoval {
@@ -243,8 +251,7 @@ extension ObservedLevel: InvalidatableLevel where Base: InvalidatableLevel {
 }
 
 extension ObservedLevel {
-  /// A fetcher takes every write and keeps nothing: there is nothing to tell.
-  @inlinable var isTold: Bool { !recorder.isSilent && !(base is any Fetcher) }
+  @inlinable var isTold: Bool { !recorder.isSilent && !isSource }
 
   private func toldRemoval(_ remove: () async throws -> Int) async throws -> Int {
     guard isTold else { return try await remove() }
