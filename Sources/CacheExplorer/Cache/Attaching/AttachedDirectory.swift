@@ -36,13 +36,14 @@ package enum AttachedDirectory {
     let figures = RecentFigures()
     let clock = SystemClock()
     let observer = CacheObservers([figures, figures.statistics, buffer, TranscriptObserver()])
-    let observed = level.observed(as: "disk", by: observer, clock: clock)
+    let observed = level.observed(as: "disk", by: observer, clock: clock).normalize()
+    let traced = observed.traced(by: observer, clock: clock).normalize()
     var live = LiveCache(
-      cache: observed.traced(by: observer, clock: clock).normalize(),
+      cache: traced,
       levels: [
         LiveCache.Level(
-          name: "disk", kind: "disk", level: observed.traced(by: observer, clock: clock).normalize(), storage: level,
-          isSource: false, faults: FaultInjector(), close: {})
+          name: "disk", kind: "disk", level: traced, storage: level, isSource: false, faults: FaultInjector(), close: {}
+        )
       ], operators: [], figures: figures, clock: clock, openedAt: clock.now)
     live.refusal = refusal
     let shown = live

@@ -143,32 +143,29 @@ package struct CacheBuilder<Value: ShownValue> {
     }
   }
 
-  mutating func add<Level: CacheLevel>(
-    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
-    close: @escaping @Sendable () async throws -> Void
-  ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
+  /// Adds a level into which faults can be injected.
+  mutating func add(
+    _ level: some CacheLevel<String, Value>, _ specification: LevelSpecification,
+    storage: (any StorageLevel<String, Value>)?, close: @escaping @Sendable () async throws -> Void
+  ) -> BasicCache<String, Value> {
     let faults = FaultInjector(clock: clock)
     return note(level.injectingFaults(faults), specification, storage: storage, faults: faults, close: close)
   }
 
   /// Notes a level in which faults are injected already.
-  mutating func note<Level: CacheLevel>(
-    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
-    faults: FaultInjector, shared: SharedAccess? = nil, close: @escaping @Sendable () async throws -> Void
-  ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
-    guard let lifetime = specification.lifetime ?? nil, specification.jitter > 0 else {
-      return noteWhole(level, specification, storage: storage, faults: faults, shared: shared, close: close)
-    }
-    return noteWhole(
-      level.expiring(after: lifetime, jitter: specification.jitter, clock: clock), specification, storage: storage,
-      faults: faults, shared: shared, close: close)
-  }
-
-  private mutating func noteWhole<Level: CacheLevel>(
-    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
-    faults: FaultInjector, shared: SharedAccess?, close: @escaping @Sendable () async throws -> Void
-  ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
-    let observed = level.observed(as: specification.name, by: observer, clock: clock)
+  mutating func note(
+    _ level: some CacheLevel<String, Value>, _ specification: LevelSpecification,
+    storage: (any StorageLevel<String, Value>)?, faults: FaultInjector, shared: SharedAccess? = nil,
+    close: @escaping @Sendable () async throws -> Void
+  ) -> BasicCache<String, Value> {
+    // Erased, or what observes it would be compiled anew for each kind of level.
+    let level: BasicCache<String, Value> =
+      if let lifetime = specification.lifetime ?? nil, specification.jitter > 0 {
+        level.expiring(after: lifetime, jitter: specification.jitter, clock: clock).normalize()
+      } else {
+        level.normalize()
+      }
+    let observed = level.observed(as: specification.name, by: observer, clock: clock).normalize()
     var noted = LiveCache.Level(
       name: specification.name, kind: specification.word,
       level: Value.shown(observed.traced(by: observer, clock: clock)), storage: storage.map(Value.shown),
@@ -179,7 +176,7 @@ package struct CacheBuilder<Value: ShownValue> {
       noted.probe = { _ = try await unobserved.get($0) }
     }
     levels.append(noted)
-    return observed.normalize()
+    return observed
   }
 
   /// Lets the levels above the one that was just added hear what other processes change there.

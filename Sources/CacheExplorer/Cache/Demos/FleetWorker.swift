@@ -59,7 +59,7 @@ package struct FleetWorker: Sendable {
         source.observed(as: "source", by: inspector).normalize().sharedPool(shared, observer: inspector).normalize(),
         coherence: Coherence(store, of: shared), observer: inspector
       )
-      .traced(by: inspector)
+      .normalize().traced(by: inspector)
     let serving = try CacheInspector.serve(cache, at: socket, name: name, allowsWrites: true)
     let asking = Task { await ask(cache) }
     await Self.waitForEndOfInput()
