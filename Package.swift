@@ -120,6 +120,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CNcurses", pkgConfig: ncursesw, providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
+    // Apple has libcurl on macOS only, with its headers in the SDK.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
@@ -140,7 +141,7 @@ let package = Package(
     .room("CacheEngineModels", "Models", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room(
       "CacheEngineNetwork", "Network",
-      ["CacheCore", "CStore", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+      ["CacheCore", "CStore", .target(name: "CCurl", condition: .when(platforms: [.linux, .macOS]))]),
     .room("CacheEngineProviders", "Providers", ["CacheCore", "CacheMemory", "CacheDisk", "CacheEngineNetwork"]),
     .room("CacheEngineTransformers", "Transformers", ["CacheCore", "CZlib"]),
     .room("CacheEngineHitRatio", "HitRatio", ["CStore", "CZlib", "CacheCore", "CacheMemory", "CacheDisk"]),

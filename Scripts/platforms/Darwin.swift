@@ -18,6 +18,31 @@ public typealias pthread_t = UnsafeMutablePointer<Int>
 
 @unsafe @discardableResult public func pthread_detach(_ thread: pthread_t) -> Int32 { fatalError() }
 
+public typealias posix_spawn_file_actions_t = UnsafeMutableRawPointer
+
+@unsafe @discardableResult public func posix_spawn_file_actions_init(
+  _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>
+) -> Int32 { fatalError() }
+
+@unsafe @discardableResult public func posix_spawn_file_actions_destroy(
+  _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>
+) -> Int32 { fatalError() }
+
+@unsafe @discardableResult public func posix_spawn_file_actions_adddup2(
+  _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>, _ from: Int32, _ to: Int32
+) -> Int32 { fatalError() }
+
+@unsafe @discardableResult public func posix_spawn_file_actions_addopen(
+  _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t?>, _ descriptor: Int32, _ path: UnsafePointer<CChar>,
+  _ flags: Int32, _ mode: mode_t
+) -> Int32 { fatalError() }
+
+@unsafe public func posix_spawnp(
+  _ process: UnsafeMutablePointer<pid_t>, _ program: UnsafePointer<CChar>,
+  _ actions: UnsafePointer<posix_spawn_file_actions_t?>, _ attributes: UnsafePointer<UnsafeMutableRawPointer?>?,
+  _ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>, _ environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
+) -> Int32 { fatalError() }
+
 @unsafe public func getpeereid(
   _ socket: Int32, _ user: UnsafeMutablePointer<uid_t>, _ group: UnsafeMutablePointer<gid_t>
 ) -> Int32 { fatalError() }

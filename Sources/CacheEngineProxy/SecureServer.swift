@@ -7,7 +7,7 @@ import Synchronization
 
 /// One https server: exchanges over libcurl, which verifies its certificate.
 final class SecureServer: Sendable {
-  #if os(Linux)
+  #if os(Linux) || os(macOS)
   private let transport: StreamTransport
   private let authorities: String?
   private let connectTimeout: Duration
@@ -132,7 +132,8 @@ final class SecureServer: Sendable {
     authority: String, authorities: String?, connectTimeout: Duration, answerTimeout: Duration, idleTime: Duration
   ) throws {
     throw CacheError(
-      .unsupported, "https servers are asked through libcurl, on Linux only; put what ends TLS before \(authority)")
+      .unsupported,
+      "https servers are asked through libcurl, on Linux and macOS only; put what ends TLS before \(authority)")
   }
 
   func send(

@@ -61,12 +61,13 @@ public final class ServerOrigin: HTTPOrigin {
   /// - Parameters:
   ///   - host: The server's name or address.
   ///   - port: The server's port.
-  ///   - authorities: A file of certificates (PEM) that are trusted instead of the system's.
+  ///   - authorities: A file of certificates (PEM) that are trusted instead of the system's. Apple's libcurl, on macOS, trusts those
+  ///     of the system as well.
   ///   - connectTimeout: How long connecting may take, including TLS.
   ///   - answerTimeout: How long to wait for the head of an answer, and for each part of its body.
   ///   - idleTime: How long a connection is kept for the next request, in whole seconds; shorter than the server keeps it.
   /// - Throws: `CacheError` with code `invalidAddress` for an invalid host or port, `invalidSetting` for a file without
-  ///   certificates, and `unsupported` on systems other than Linux.
+  ///   certificates, and `unsupported` on systems other than Linux and macOS.
   public init(
     secureHost host: String, port: Int = 443, authorities: String? = nil, connectTimeout: Duration = .seconds(5),
     answerTimeout: Duration = .seconds(60), idleTime: Duration = .seconds(4)

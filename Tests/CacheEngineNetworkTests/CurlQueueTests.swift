@@ -1,6 +1,6 @@
 import CacheEngine
 @testable import CacheEngineNetwork
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-#if Proxy && os(Linux)
+#if Proxy && (os(Linux) || os(macOS))
 import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy

@@ -1,4 +1,4 @@
-#if Proxy && os(Linux)
+#if Proxy && (os(Linux) || os(macOS))
 import CacheEngineNetwork
 import Foundation
 import NIOCore

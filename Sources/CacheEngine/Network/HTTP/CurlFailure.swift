@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import CCurl
 
 /// What libcurl's result codes mean to a cache.

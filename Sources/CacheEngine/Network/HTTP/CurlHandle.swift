@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import CCurl
 
 /// One handle of libcurl, with the lines of its request's head and the words of its last error.
@@ -29,8 +29,16 @@ import CCurl
     return true
   }
 
-  func set(_ option: CURLoption, _ text: String?) { note(unsafe ccurl_set_string(easy, option, text)) }
+  func set(_ option: CURLoption, _ text: String) { note(unsafe ccurl_set_string(easy, option, text)) }
   func set(_ option: CURLoption, _ number: Int) { note(unsafe ccurl_set_long(easy, option, number)) }
+  /// Sets nothing in place of a default.
+  ///
+  /// A TLS library that does not know the option has no default for it either.
+  func clear(_ option: CURLoption) {
+    let code = unsafe ccurl_set_string(easy, option, nil)
+    note(code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION ? CURLE_OK : code)
+  }
+
   func set(_ option: CURLoption, offset: Int) { note(unsafe ccurl_set_offset(easy, option, curl_off_t(offset))) }
 
   /// Has a function called for what an option is about.

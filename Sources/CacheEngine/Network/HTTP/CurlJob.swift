@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import CCurl
 
 /// One request on its way through libcurl, as the loop sees it.

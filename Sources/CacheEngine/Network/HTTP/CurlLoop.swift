@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import CCurl
 import Synchronization
 
@@ -7,6 +7,8 @@ import Synchronization
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// The thread that runs all transfers of one transport, and the way to it.

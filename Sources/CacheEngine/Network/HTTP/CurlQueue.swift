@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 /// The transfers that wait for their turn, a line for each origin.
 ///
 /// At most so many run at a time to one origin, so that a server that stalls holds up those who ask it and not those

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(macOS)
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

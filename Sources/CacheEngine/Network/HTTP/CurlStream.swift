@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import CCurl
 import Synchronization
 
@@ -7,6 +7,8 @@ import Synchronization
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 #if canImport(FoundationEssentials)
@@ -168,7 +170,7 @@ package import Foundation
     curl.set(CURLOPT_MAXAGE_CONN, max(1, Int(request.idleTime.components.seconds)))
     if let authorities = request.authorities {
       curl.set(CURLOPT_CAINFO, authorities)
-      curl.set(CURLOPT_CAPATH, nil)
+      curl.clear(CURLOPT_CAPATH)
     }
     setMethod()
     curl.set(lines: lines())

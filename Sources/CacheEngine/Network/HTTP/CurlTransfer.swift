@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 import CCurl
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 import CacheCore
-#if os(Linux)
-/// Carries out HTTP requests with libcurl.
+#if os(Linux) || os(macOS)
+/// Carries out HTTP requests with libcurl, on Linux and macOS.
 ///
 /// All transfers of one transport run on one thread of its own, which starts with the first request; nothing ever
 /// blocks on Swift's threads. Connections are kept and used again. A transfer beyond

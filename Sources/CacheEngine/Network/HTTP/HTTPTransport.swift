@@ -28,7 +28,7 @@ public protocol HTTPTransport: Sendable {
 /// let type = greeting.values(of: "Content-Type").first
 /// ```
 ///
-/// This is ``CurlTransport`` on Linux and `URLSessionTransport` on Apple platforms. There is none for other systems yet: every
+/// This is ``CurlTransport`` on Linux and `URLSessionTransport` on Apple's platforms, macOS included. There is none for other systems yet: every
 /// request throws `CacheError` with code `CacheError.Code.unreachable`, and fetchers need a transport of your own.
 public struct StandardTransport: HTTPTransport {
   #if canImport(Darwin)

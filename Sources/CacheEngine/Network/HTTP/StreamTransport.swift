@@ -1,5 +1,5 @@
 import CacheCore
-#if os(Linux)
+#if os(Linux) || os(macOS)
 /// What is asked of one server, with content that may come in parts.
 package struct StreamRequest: Sendable {
   package var method: String
