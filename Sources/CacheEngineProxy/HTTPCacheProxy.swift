@@ -53,7 +53,7 @@ where Store.Key == String, Store.Value == StoredVariants {
   ///   - origin: The server behind the proxy.
   ///   - policy: The rules by which it decides; by default those of a shared cache that stores no response that sets cookies.
   ///   - settings: Where it listens and how much it accepts.
-  ///   - bodyLimit: The largest content that is stored, in bytes.
+  ///   - bodyLimit: The largest content that is stored, in bytes, and the most that all variants of a URI come to.
   ///   - clock: The clock whose time of day ages are measured by.
   ///   - report: Notified of failures that do not fail a request.
   ///   - observe: Notified of every request once its answer has been sent. It must not block.

@@ -15,11 +15,11 @@ struct ContentCompletion: Sendable {
       !journey.request.headerFields.contains(where: { conditions.contains($0.name) }),
       let place = journey.stored.selected(by: journey.request.headerFields)
     else { return nil }
-    stored = journey.stored.responses[place]
-    guard let part = stored.part, part.range.lowerBound == 0, let tag = stored.entityTag, tag.matchesStrongly(tag)
-    else {
-      return nil
-    }
+    let parts = journey.stored.parts(of: place, for: journey.request.headerFields).map { journey.stored.responses[$0] }
+    guard let stored = parts.first(where: { $0.part?.range.lowerBound == 0 }), let part = stored.part,
+      let tag = stored.entityTag, tag.matchesStrongly(tag)
+    else { return nil }
+    self.stored = stored
     self.part = part
     self.tag = tag
   }

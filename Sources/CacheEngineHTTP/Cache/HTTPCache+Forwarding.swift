@@ -129,9 +129,7 @@ extension HTTPCache {
       if whole.head.status == .partialContent, whole.part == nil { return }
       whole.settlePart()
       await write(key, ticket) { [whole, policy, bodyLimit] variants in
-        let others = variants.responses.filter { $0.selecting.match(request.headerFields) }
-        let known = others.lazy.compactMap { whole.combined(with: $0, policy: policy, upTo: bodyLimit) }.first
-        variants.add(known ?? whole, for: request.headerFields)
+        variants.add(whole, for: request.headerFields, policy: policy, upTo: bodyLimit)
       }
     } ended: { [self] in
       turns.giveBack(key)

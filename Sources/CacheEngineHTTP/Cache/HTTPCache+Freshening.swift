@@ -111,7 +111,11 @@ extension HTTPCache {
     // Those without credentials may well be told the same as before, and a client that wants nothing stored costs others nothing.
     let refusal = refusal(of: head, for: journey.request, at: time)
     if refusal == .authorization || refusal == nil && RequestTerms(journey.request).forbidsStoring { return }
-    await write(journey.target.text, nil) { variants in variants.responses.removeAll { $0 == selected } }
+    await write(journey.target.text, nil) { variants in
+      variants.responses.removeAll {
+        $0 == selected || $0.isApart(from: selected) && $0.selecting == selected.selecting
+      }
+    }
   }
 }
 #endif

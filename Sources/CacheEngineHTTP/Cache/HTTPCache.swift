@@ -59,7 +59,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   ///   - policy: The rules by which the cache decides.
   ///   - origin: Where requests go that the cache does not answer.
   ///   - name: The name of the cache in `Cache-Status`; a token that begins with a letter, such as `my-app`.
-  ///   - bodyLimit: The largest content that is stored, in bytes. Not negative.
+  ///   - bodyLimit: The largest content that is stored, in bytes, and the most that all variants of a URI come to. Not negative.
   ///   - clock: The clock whose time of day ages are measured by.
   ///   - report: Notified of failures that do not fail a request.
   public init(

@@ -46,37 +46,44 @@ extension StoredResponse {
     head.status != .partialContent || StoredAnswer.part(of: self, for: request) != nil
   }
 
-  /// A part that came with another part or with the whole of the same content: RFC 9111, section 3.4.
-  ///
-  /// - Parameters:
-  ///   - stored: What was stored before.
-  ///   - policy: The rules by which stored fields are replaced.
-  ///   - limit: The most bytes that come of it.
-  /// - Returns: All that is known of the content; `nil` if the two do not belong together, or there is a gap between them.
-  package func combined(with stored: StoredResponse, policy: HTTPCachePolicy, upTo limit: Int) -> StoredResponse? {
-    guard let part, let tag = entityTag, stored.entityTag?.matchesStrongly(tag) == true else { return nil }
-    if stored.head.status == .ok {
-      guard stored.body.count == part.size else { return nil }
-      var whole = policy.freshen(stored, with: head, requestTime: requestTime, responseTime: responseTime)
-      whole.selecting = selecting
-      return whole
-    }
-    guard let other = stored.part, other.size == part.size, part.range.lowerBound <= other.range.upperBound,
+  /// Whether this and another one are parts of the same content with a gap between them.
+  func isApart(from other: StoredResponse) -> Bool {
+    guard let part, let another = other.partOfSame(as: self) else { return false }
+    return another.range.upperBound < part.range.lowerBound || part.range.upperBound < another.range.lowerBound
+  }
+
+  /// What is there of the content that another part is of; `nil` if this is of another one, as far as anybody can tell.
+  fileprivate func partOfSame(as other: StoredResponse) -> ContentPart? {
+    guard let tag = other.entityTag, entityTag?.matchesStrongly(tag) == true, let part, part.size == other.part?.size
+    else { return nil }
+    return part
+  }
+
+  /// The whole of a content, freshened by a part that came of it; `nil` if they do not belong together.
+  fileprivate func whole(of part: StoredResponse, policy: HTTPCachePolicy) -> StoredResponse? {
+    guard head.status == .ok, let tag = part.entityTag, entityTag?.matchesStrongly(tag) == true,
+      body.count == part.part?.size
+    else { return nil }
+    var whole = policy.freshen(
+      self, with: part.head, requestTime: part.requestTime, responseTime: part.responseTime)
+    whole.selecting = part.selecting
+    return whole
+  }
+
+  /// This part and an older one of the same content as one: RFC 9111, section 3.4; `nil` if there is a gap between them.
+  fileprivate func joined(with stored: StoredResponse) -> StoredResponse? {
+    guard let part, let other = stored.partOfSame(as: self), part.range.lowerBound <= other.range.upperBound,
       other.range.lowerBound <= part.range.upperBound
     else { return nil }
     let start = min(part.range.lowerBound, other.range.lowerBound)
     let range = start..<max(part.range.upperBound, other.range.upperBound)
-    guard range.count <= limit else { return nil }
-    // Each time all of it is written anew: bytes that come one by one would take the square of the length.
-    let added = range.count - other.range.count
-    if added > 0, added < other.range.count / 16, range.count < part.size { return stored }
-    var whole = self
-    whole.trailers = [:]
+    var both = self
+    both.trailers = [:]
     let before = stored.body.prefix(max(0, part.range.lowerBound - other.range.lowerBound))
     let after = stored.body.suffix(max(0, other.range.upperBound - part.range.upperBound))
-    whole.body = before + body + after
-    whole.setPart(ContentPart(range: range, size: part.size))
-    return whole
+    both.body = before + body + after
+    both.setPart(ContentPart(range: range, size: part.size))
+    return both
   }
 
   /// Makes a part that has all of the content a whole.
@@ -90,6 +97,67 @@ extension StoredResponse {
     head.status = isWhole ? .ok : .partialContent
     head.headerFields[.contentRange] = isWhole ? nil : part.text
     head.headerFields[.contentLength] = String(part.range.count)
+  }
+}
+
+extension StoredVariants {
+  /// The most parts with gaps between them that are kept of one content.
+  package static let partLimit = 8
+
+  /// The place of what answers a request: of what it selects or, if that is a part without what is wanted, of another part of the
+  /// same content.
+  package func selected(for request: HTTPRequest) -> Int? {
+    guard let place = selected(by: request.headerFields) else { return nil }
+    if responses[place].covers(request) { return place }
+    return parts(of: place, for: request.headerFields).first { responses[$0].covers(request) } ?? place
+  }
+
+  /// The places of a part and of the others of the same content.
+  func parts(of place: Int, for request: HTTPFields) -> [Int] {
+    [place]
+      + responses.indices.filter {
+        responses[$0].isApart(from: responses[place]) && responses[$0].selecting.match(request)
+      }
+  }
+
+  /// Adds a response to what is there of the same content, in place of everything else that the same request would select.
+  ///
+  /// A part freshens the whole that it is of, and becomes one with parts that it touches; others of the same content stay beside it.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - request: The fields of the request that it answered.
+  ///   - policy: The rules by which stored fields are replaced.
+  ///   - limit: The most bytes that all contents come to; the oldest leave. The new one stays in any case.
+  package mutating func add(
+    _ response: StoredResponse, for request: HTTPFields, policy: HTTPCachePolicy, upTo limit: Int
+  ) {
+    let others = responses.filter { $0.selecting.match(request) }
+    if let whole = others.lazy.compactMap({ $0.whole(of: response, policy: policy) }).first {
+      return add(whole, for: request)
+    }
+    var (joined, count, taken, total) = (response, 0, 0, 0)
+    for other in others where other.partOfSame(as: response) != nil {
+      total += other.body.count
+      // Once two have become one, a third touches it only if it touched one of them.
+      guard let both = joined.joined(with: other), both.body.count <= limit else { continue }
+      (joined, count, taken) = (both, count + 1, taken + other.body.count)
+    }
+    // Each time all of it is written anew: bytes that come one by one would take the square of the length.
+    let added = joined.body.count - taken
+    if count < 2, added > 0, added < total / 16, joined.head.status == .partialContent { return }
+    add(joined, for: request)
+    shrink(to: limit, for: request)
+  }
+
+  /// Lets the oldest leave until the parts of what came last are few enough, and all contents are of few enough bytes.
+  private mutating func shrink(to limit: Int, for request: HTTPFields) {
+    guard let latest = responses.indices.last else { return }
+    let parts = parts(of: latest, for: request)
+    let old = Set(parts.dropFirst().prefix(max(0, parts.count - Self.partLimit)))
+    responses = responses.indices.filter { !old.contains($0) }.map { responses[$0] }
+    var bytes = responses.reduce(0) { $0 + $1.body.count }
+    while bytes > limit, responses.count > 1 { bytes -= responses.removeFirst().body.count }
   }
 }
 #endif

@@ -47,7 +47,7 @@ extension HTTPCachePolicy {
     // The origin judges these, and it may have changed.
     if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return forward(.request, nil) }
     guard !stored.responses.isEmpty else { return forward(.uriMiss, nil) }
-    guard let place = stored.selected(by: fields) else { return forward(.varyMiss, nil) }
+    guard let place = stored.selected(for: request) else { return forward(.varyMiss, nil) }
     let response = stored.responses[place]
     guard response.covers(request) else { return forward(.partial, nil) }
     let reading = reading(of: response)

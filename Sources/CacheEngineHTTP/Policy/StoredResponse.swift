@@ -127,9 +127,9 @@ public struct StoredVariants: Sendable, Hashable, CostRepresentable {
     responses.last.flatMap { SelectingFields(of: request, named: $0.head.headerFields) } ?? SelectingFields(values: [:])
   }
 
-  /// Adds a response in place of those that the same request would select.
+  /// Adds a response in place of those that the same request would select, but for other parts of the same content.
   package mutating func add(_ response: StoredResponse, for request: HTTPFields) {
-    responses.removeAll { $0.selecting.match(request) }
+    responses.removeAll { $0.selecting.match(request) && !$0.isApart(from: response) }
     responses.append(response)
     if responses.count > Self.limit { responses.removeFirst(responses.count - Self.limit) }
   }

@@ -326,6 +326,21 @@ struct HTTPCacheTests {
     #expect(try await cache.response(for: get("Accept-Language: fr")).status.isHit)
   }
 
+  @Test(
+    "N9, N23: variants come to no more bytes than one content may have, and the oldest leave", arguments: [400, 1000])
+  func variantsInBytes(length: Int) async throws {
+    let origin = ScriptedOrigin { _, _ in
+      HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: A"], String(repeating: "x", count: length))
+    }
+    let cache = cache(origin)
+    for value in 1...3 { _ = try await cache.response(for: get("A: \(value)")).text() }
+    var hits: [Bool] = []
+    for value in 1...3 {
+      hits.append(try await cache.response(for: get("A: \(value)", "Cache-Control: only-if-cached")).status.isHit)
+    }
+    #expect(hits == [false, length == 400, true])
+  }
+
   @Test("N19: only-if-cached asks nobody")
   func onlyIfCached() async throws {
     let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"]) }

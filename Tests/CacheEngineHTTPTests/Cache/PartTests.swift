@@ -140,7 +140,10 @@ struct PartTests {
       (["0-"], [], 1), (["0-4", "5-9"], [], 2), (["5-9", "0-4"], [], 2), (["0-6", "3-9"], [], 2),
       (["3-6", "0-9"], [], 2),
       (["2-3", "4-5"], ["2-5"], 2), (["2-3", "4-5", "0-9"], [], 3), (["2-5", "3-4"], ["2-5"], 1),
-      (["0-1", "3-9"], ["3-9"], 2), (["0-1", "3-9", "1-3"], ["1-9"], 3),
+      (["0-1", "3-9"], ["0-1", "3-9"], 2), (["6-9", "0-2"], ["0-2", "1-1", "6-9"], 2),
+      (["0-1", "3-9", "2-2"], [], 3), (["0-1", "3-9", "1-3"], [], 3), (["5-9", "0-1", "3-3", "1-6"], [], 4),
+      (["8-9", "0-1", "4-5"], ["0-1", "4-5", "8-9"], 3), (["8-9", "0-1", "4-5", "1-4"], ["0-5", "8-9"], 4),
+      (["8-9", "0-1", "4-5", "6-7", "2-3"], [], 5), (["0-1", "4-5", "8-9", "1-8"], [], 4),
     ])
   func touches(_ ranges: [String], _ known: [String], _ asked: Int) async throws {
     let origin = ScriptedOrigin { request, _ in Self.serve(request) }
@@ -148,12 +151,20 @@ struct PartTests {
     for range in ranges { _ = try await cache.response(for: get("Range: bytes=\(range)")).text() }
     #expect(origin.requests.count == asked)
     for range in known.isEmpty ? ["0-9", "2-7"] : known {
-      #expect(try await cache.response(for: get("Range: bytes=\(range)")).head.status == .partialContent)
+      let answer = try await cache.response(for: get("Range: bytes=\(range)"))
+      #expect(answer.head.status == .partialContent && answer.status.isHit)
+      let ends = range.split(separator: "-")
+      #expect(answer.head.headerFields[.contentRange] == "bytes \(range)/10")
+      #expect(try await answer.text().hasPrefix(ends[0]) && answer.body.length == Int(ends[1])! - Int(ends[0])! + 1)
     }
     let whole = try await cache.response(for: get())
     #expect(try await whole.text() == "0123456789" && whole.head.status == .ok)
     #expect(whole.head.headerFields[.contentRange] == nil && whole.head.headerFields[.contentLength] == "10")
     #expect(origin.requests.count == asked + (known.isEmpty ? 0 : 1))
+    // Of one of which the beginning is there only the rest is asked for.
+    if let beginning = known.first(where: { $0.hasPrefix("0-") }) {
+      #expect(origin.requests.last?.headerFields[.range] == "bytes=\(Int(beginning.dropFirst(2))! + 1)-")
+    }
   }
 
   @Test(
@@ -284,6 +295,71 @@ struct PartTests {
     #expect(try await answer.text() == "0123456789" && answer.head.status == .ok)
   }
 
+  @Test("N26, N30: a 304 for one part is for the others of the same content, which stay beside it")
+  func validatesAll() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      request.headerFields.contains(.ifNoneMatch)
+        ? HTTPAnswer(304, ["ETag: \"a\"", "Cache-Control: max-age=10"]) : Self.serve(request)
+    }
+    let cache = cache(origin)
+    for range in ["0-1", "4-5", "8-9"] { _ = try await cache.response(for: get("Range: bytes=\(range)")).text() }
+    clock.advance(by: .seconds(11))
+    #expect(try await cache.response(for: get("Range: bytes=4-5")).status.forwardStatus == 304)
+    for (range, text) in [("0-1", "01"), ("4-5", "45"), ("8-9", "89")] {
+      let answer = try await cache.response(for: get("Range: bytes=\(range)"))
+      #expect(try await answer.text() == text && answer.status.isHit)
+    }
+    #expect(origin.requests.count == 4)
+  }
+
+  @Test(
+    "N30: parts of an outdated content go together, whatever shows that it is",
+    arguments: [(true, "max-age=10"), (false, "max-age=10"), (false, "no-store")])
+  func outdated(_ isPart: Bool, _ control: String) async throws {
+    let origin = ScriptedOrigin { request, count in
+      var request = request
+      if count == 2, !isPart { request.headerFields[.range] = nil }
+      return count < 2 ? Self.serve(request) : Self.serve(request, "ABCDEFGHIJ", tag: "\"b\"", control: control)
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get("Range: bytes=0-1")).text()
+    clock.advance(by: .seconds(5))
+    _ = try await cache.response(for: get("Range: bytes=8-9")).text()
+    clock.advance(by: .seconds(6))
+    #expect(try await cache.response(for: get("Range: bytes=0-1")).text().hasPrefix("AB"))
+    #expect(try await cache.response(for: get("Range: bytes=8-9")).text() == "IJ")
+  }
+
+  @Test("N30: of more parts of a content than are kept, and of more bytes, the oldest leave", arguments: [1000, 15])
+  func oldestLeaves(limit: Int) async throws {
+    let content = String(repeating: "0123456789", count: 10)
+    let origin = ScriptedOrigin { request, _ in Self.serve(request, content) }
+    let cache = cache(origin, bodyLimit: limit)
+    for part in 0..<10 { _ = try await cache.response(for: get("Range: bytes=\(10 * part)-\(10 * part + 1)")).text() }
+    let kept = limit == 15 ? 7 : StoredVariants.partLimit
+    for part in (10 - kept..<10).reversed() {
+      #expect(try await cache.response(for: get("Range: bytes=\(10 * part)-\(10 * part + 1)")).status.isHit)
+    }
+    let gone = 9 - kept
+    #expect(try await !cache.response(for: get("Range: bytes=\(10 * gone)-\(10 * gone + 1)")).status.isHit)
+    #expect(kept < 10 && origin.requests.count == 11)
+  }
+
+  @Test("N23, N30: parts for one variant are not those for another, whatever their tag says")
+  func variantsOfParts() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      var answer = Self.serve(request)
+      answer.head.headerFields[.vary] = "A"
+      return answer
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get("A: 1", "Range: bytes=0-1")).text()
+    _ = try await cache.response(for: get("A: 2", "Range: bytes=4-5")).text()
+    #expect(try await cache.response(for: get("A: 1", "Range: bytes=4-5")).status.forward == .partial)
+    #expect(try await cache.response(for: get("A: 2", "Range: bytes=4-5")).status.isHit)
+    #expect(try await cache.response(for: get("A: 1", "Range: bytes=0-1")).status.isHit)
+  }
+
   @Test("N30: a part freshens the whole that it is of, and replaces another one")
   func freshensWhole() async throws {
     for tag in ["\"a\"", "\"b\""] {
@@ -316,6 +392,18 @@ struct PartTests {
     #expect(try await [ask("0-63"), ask("64-66"), ask("64-66"), ask("0-63")] == [false, false, false, true])
     #expect(try await [ask("64-67"), ask("64-67"), ask("0-98"), ask("99-99")] == [false, true, false, false])
     #expect(try await cache.response(for: get()).status.isHit)
+  }
+
+  @Test("N30: what adds little is stored where it closes a gap")
+  func closesGap() async throws {
+    let content = String(repeating: "0123456789", count: 10)
+    let origin = ScriptedOrigin { request, _ in Self.serve(request, content) }
+    let cache = cache(origin)
+    for range in ["0-47", "50-89", "48-49"] {
+      let answer = try await cache.response(for: get("Range: bytes=\(range)"))
+      #expect(try await answer.text().utf8.count == answer.body.length && !answer.status.isHit)
+    }
+    #expect(try await cache.response(for: get("Range: bytes=0-89")).status.isHit)
   }
 
   @Test("N9, N30: parts do not come to more than is stored of a content")
