@@ -61,6 +61,27 @@ public struct HTTPBody: Sendable, AsyncSequence {
     self.next = next
   }
 
+  /// Creates a body of some of the bytes of another one, of which nobody else reads.
+  ///
+  /// - Parameters:
+  ///   - range: Which bytes. At least one.
+  ///   - whole: The other one, which has them.
+  init(_ range: Range<Int>, of whole: HTTPBody) {
+    let place = Mutex(0)
+    self.init(length: range.count) {
+      while place.withLock({ $0 }) < range.upperBound {
+        guard case .bytes(let bytes)? = try await whole.next() else { throw CacheFailure.cutShort }
+        let start = place.withLock { place in
+          defer { place += bytes.count }
+          return place
+        }
+        let wanted = range.clamped(to: start..<start + bytes.count)
+        if !wanted.isEmpty { return .bytes(Data(bytes.dropFirst(wanted.lowerBound - start).prefix(wanted.count))) }
+      }
+      return nil
+    }
+  }
+
   /// All of the content, if it is there.
   package var bytes: Data? { whole }
 

@@ -19,6 +19,16 @@ struct Journey: Sendable {
   var asks = true
 
   var selectedResponse: StoredResponse? { selected.map { stored.responses[$0] } }
+
+  /// What a GET may ask on conditions of its own.
+  static let conditions: Set<HTTPField.Name> = [.ifNoneMatch, .ifModifiedSince]
+
+  /// Whether it is a GET of the whole on such conditions.
+  var isOnCondition: Bool {
+    let fields = request.headerFields
+    return request.method == .get && !fields.contains(.range)
+      && fields.contains { Self.conditions.contains($0.name) }
+  }
 }
 
 extension HTTPCache {
@@ -97,7 +107,8 @@ extension HTTPCache {
     guard
       let kept = keep(received, head, for: journey.request, requestTime: requestTime, responseTime: responseTime)
     else {
-      tell(.alone)
+      tell(notModified(head, journey, requestTime: requestTime, responseTime: responseTime) ?? .alone)
+      if let flight { flights.end(key, flight) }
       await dropOutdated(journey, head, at: responseTime)
       status.detail = explanation(journey) ?? whyNotKept(received, head, for: journey.request, at: responseTime)
       return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
@@ -146,6 +157,17 @@ extension HTTPCache {
     let announced = received.head.headerFields[.contentLength].flatMap { Int($0) }
     guard received.body.isDelimited, announced ?? 0 <= bodyLimit else { return nil }
     return policy.keep(head, for: request, requestTime: requestTime, responseTime: responseTime)
+  }
+
+  /// A 304 about what a client has, for others who asked on the same conditions; `nil` if it is for nobody else.
+  private func notModified(
+    _ head: HTTPTypes.HTTPResponse, _ journey: Journey, requestTime: Duration, responseTime: Duration
+  ) -> Flights<SharedResponse>.Outcome? {
+    guard head.status == .notModified, journey.isOnCondition else { return nil }
+    var whole = head
+    whole.status = .ok
+    let kept = policy.keep(whole, for: journey.request, requestTime: requestTime, responseTime: responseTime)
+    return kept.map { .response(SharedResponse(kept: $0, head: head, body: nil)) }
   }
 
   /// Passes on what no cache answers, forgets what it changes, and keeps what answers a GET as well.

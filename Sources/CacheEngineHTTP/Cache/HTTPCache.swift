@@ -28,7 +28,8 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   public let store: Store
   /// The name of the cache in `Cache-Status`.
   public let name: String
-  /// The largest content that is stored, in bytes; larger ones pass through without being held in memory.
+  /// The largest content that is stored, in bytes, and the most for one URI together; larger ones pass through without being held in
+  /// memory.
   public let bodyLimit: Int
   let clock: any CacheClock
   let origin: any HTTPOrigin
@@ -43,7 +44,8 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     let kept: StoredResponse
     /// The head as it was received.
     let head: HTTPTypes.HTTPResponse
-    let body: SharedBody
+    /// `nil` for a 304, which speaks of content that those have who asked about it.
+    let body: SharedBody?
   }
 
   private struct Revalidations {
@@ -136,14 +138,13 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
         let journey = Journey(
           request: request, target: target, stored: stored, selected: selected, reason: wasRead ? reason : .miss)
         let group = variant ?? stored.group(of: request.headerFields)
-        guard mayJoin,
-          let (flight, leads) = Self.mayLead(journey)
-            ? flights.join(target.text, for: group) : flights.current(target.text, for: group).map({ ($0, false) })
-        else { return try await forward(journey, nil, interim) }
+        guard mayJoin, let (flight, leads) = flight(for: journey, group) else {
+          return try await forward(journey, nil, interim)
+        }
         if leads { return try await lead(journey, flight, hasChanged: flights.endedCount != endedBefore, interim) }
         switch try await flight.outcome() {
         case .response(let shared):
-          if let answer = joined(shared, journey) { return answer }
+          if let answer = try await joined(shared, journey) { return answer }
           // One for others tells by its Vary who can share another one with whom.
           let isForOthers = !shared.kept.selecting.match(request.headerFields)
           mayJoin = isForOthers && variant == nil
@@ -231,17 +232,29 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
 
   /// Whether a request can be answered by the whole that somebody else asks for.
   private static func mayShare(_ fields: HTTPFields) -> Bool {
-    let special: Set<HTTPField.Name> = [.range, .ifMatch, .ifUnmodifiedSince, .ifRange, .authorization]
+    let special: Set<HTTPField.Name> = [.ifMatch, .ifUnmodifiedSince, .authorization]
     return !fields.contains { special.contains($0.name) }
+  }
+
+  /// The request that one waits for, or leads; `nil` if it is nobody else's.
+  private func flight(
+    for journey: Journey, _ group: SelectingFields
+  ) -> (flight: Flights<SharedResponse>.Flight, leads: Bool)? {
+    let key = journey.target.text
+    if Self.mayLead(journey) { return flights.join(key, for: group) }
+    if let flight = flights.current(key, for: group) { return (flight, false) }
+    // Whoever asks on the same conditions is told the same.
+    return journey.isOnCondition ? flights.join(key, for: group.adding(Journey.conditions, of: journey.request)) : nil
   }
 
   /// Whether others can be answered by what the origin says to a request.
   ///
-  /// The answer to a HEAD has no content for them, and that to a condition may have none, unless it speaks of what is stored.
+  /// The answer to a HEAD has no content for them, that to a range not all of it, and that to a condition may have none, unless it
+  /// speaks of what is stored.
   private static func mayLead(_ journey: Journey) -> Bool {
     let fields = journey.request.headerFields
-    let isPlain = !fields.contains(.ifNoneMatch) && !fields.contains(.ifModifiedSince)
-    return journey.request.method == .get && (isPlain || journey.selectedResponse?.hasValidator == true)
+    guard journey.request.method == .get, !fields.contains(.range), !fields.contains(.ifRange) else { return false }
+    return !journey.isOnCondition || journey.selectedResponse?.hasValidator == true
   }
 
   private func stored(_ key: String) async -> (StoredVariants, wasRead: Bool) {
@@ -289,14 +302,25 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   }
 
   /// The answer for one who waited for somebody else's request; `nil` if it is not for them.
-  private func joined(_ shared: SharedResponse, _ journey: Journey) -> HTTPCacheAnswer? {
+  private func joined(_ shared: SharedResponse, _ journey: Journey) async throws -> HTTPCacheAnswer? {
+    func isForThis() -> Bool {
+      policy.decision(
+        on: journey.request, isSecure: journey.target.scheme == "https", stored: StoredVariants([shared.kept]),
+        at: clock.timeSinceEpoch) == .answer(0)
+    }
+    guard isForThis() else { return nil }
+    var length = shared.body?.length
+    if length == nil, journey.request.method == .get, let body = shared.body {
+      // What turns out too long to be held would come no faster than its slowest reader takes it.
+      length = try await body.arrival()
+      guard length != nil, isForThis() else { return nil }
+    }
     let now = clock.timeSinceEpoch
-    let decision = policy.decision(
-      on: journey.request, isSecure: journey.target.scheme == "https", stored: StoredVariants([shared.kept]), at: now)
-    guard decision == .answer(0) else { return nil }
-    let answer = StoredAnswer(shared.kept, to: journey.request, at: now)
-    let hasContent = journey.request.method == .get && answer.head.status == shared.kept.head.status
-    guard let body = hasContent ? shared.body.join() : HTTPBody() else { return nil }
+    let answer = StoredAnswer(shared.kept, to: journey.request, at: now, size: length)
+    let hasContent =
+      journey.request.method == .get && [shared.kept.head.status, .partialContent].contains(answer.head.status)
+    guard var body = hasContent ? shared.body?.join() : HTTPBody() else { return nil }
+    if answer.head.status == .partialContent { body = HTTPBody(answer.range, of: body) }
     var status = CacheStatus(cache: name, forward: journey.reason)
     status.isCollapsed = true
     status.timeToLive = timeToLive(shared.kept, at: now)

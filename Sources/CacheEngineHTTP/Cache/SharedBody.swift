@@ -33,7 +33,8 @@ final class SharedBody: Sendable {
 
   private let state = Mutex(State())
   private let bound: Int
-  private let length: Int?
+  /// How long it is, if that is known.
+  let length: Int?
 
   /// Prepares to read a content.
   ///
@@ -86,6 +87,24 @@ final class SharedBody: Sendable {
     return HTTPBody(length: length) { try await place.body.next(for: place.id) }
   }
 
+  /// Waits until all of it is there.
+  ///
+  /// - Returns: How long it is; `nil` if it broke off, or is too long to be held.
+  func arrival() async throws -> Int? {
+    guard let reader = join() else { return nil }
+    var count = 0
+    do {
+      for try await case .bytes(let bytes) in reader {
+        count += bytes.count
+        if count > bound { return nil }
+      }
+    } catch {
+      try Task.checkCancellation()
+      return nil
+    }
+    return count
+  }
+
   /// Leaves with its last holder.
   private final class Place: Sendable {
     let id: Int
@@ -115,6 +134,7 @@ final class SharedBody: Sendable {
         if let last { await give(last) }
         last = nil
         total += bytes.count
+        if let length, total > length { throw CacheFailure.cutShort }
         if total == length { last = bytes } else { await give(bytes) }
       }
       try Task.checkCancellation()

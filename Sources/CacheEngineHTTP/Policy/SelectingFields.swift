@@ -33,6 +33,13 @@ public struct SelectingFields: Hashable, Sendable {
     guard !values.values.contains(where: { $0?.unicodeScalars.contains("\u{FFFD}") == true }) else { return nil }
   }
 
+  /// These, with further fields of a request.
+  package func adding(_ names: Set<HTTPField.Name>, of request: HTTPRequest) -> SelectingFields {
+    var fields = self
+    for name in names { fields.values[name] = .some(Self.value(name, in: request.headerFields)) }
+    return fields
+  }
+
   /// Whether another request has the same fields.
   package func match(_ request: HTTPFields) -> Bool { values.keys.allSatisfy { match(request, in: $0) } }
 

@@ -23,11 +23,12 @@ package struct StoredAnswer: Sendable {
   ///   - response: The stored response.
   ///   - request: The request, a GET or a HEAD.
   ///   - now: The time of day.
-  package init(_ response: StoredResponse, to request: HTTPRequest, at now: Duration) {
+  ///   - size: How many bytes its content has, if they are not all there yet.
+  package init(_ response: StoredResponse, to request: HTTPRequest, at now: Duration, size: Int? = nil) {
     head = response.head
     let age = response.age(at: now) ?? .zero
     head.headerFields[.age] = String(max(0, min(age.components.seconds, 1 << 31)))
-    let size = response.body.count
+    let size = size ?? response.body.count
     range = request.method == .head ? 0..<0 : 0..<size
     guard [200, 206].contains(head.status.code) else { return }
     if Self.isNotModified(response, for: request) {
