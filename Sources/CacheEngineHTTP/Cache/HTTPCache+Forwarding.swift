@@ -101,7 +101,14 @@ extension HTTPCache {
     }
     if journey.request.method == .head {
       tell(.alone)
-      await note(journey, head, ticket, requestTime: requestTime, responseTime: responseTime)
+      if journey.selectedResponse?.isHeadOnly == false {
+        await note(journey, head, ticket, requestTime: requestTime, responseTime: responseTime)
+      } else if let kept = await keepHead(
+        journey, head, ticket, requestTime: requestTime, responseTime: responseTime)
+      {
+        status.isStored = true
+        status.timeToLive = timeToLive(kept, at: responseTime)
+      }
       return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
     }
     guard

@@ -103,6 +103,35 @@ extension HTTPCache {
     }
   }
 
+  /// Keeps the answer to a HEAD for others, if nothing is stored that has content.
+  ///
+  /// - Returns: What is kept; `nil` if nothing is.
+  func keepHead(
+    _ journey: Journey, _ head: HTTPTypes.HTTPResponse, _ ticket: VariantTurns.Ticket, requestTime: Duration,
+    responseTime: Duration
+  ) async -> StoredResponse? {
+    let fields = journey.request.headerFields
+    @Sendable func leavesRoom(_ variants: StoredVariants) -> Bool {
+      variants.responses.allSatisfy { $0.isHeadOnly || !$0.selecting.match(fields) }
+    }
+    var get = journey.request
+    get.method = .get
+    guard leavesRoom(journey.stored) else { return nil }
+    // It could not be validated: a HEAD asks about no content that is not there.
+    guard head.status != .partialContent,
+      var kept = policy.keep(head, for: get, requestTime: requestTime, responseTime: responseTime),
+      !policy.terms(of: kept).mustBeValidated, policy.remainingLife(of: kept, at: responseTime) ?? .zero > .zero
+    else {
+      await dropOutdated(journey, head, at: responseTime)
+      return nil
+    }
+    kept.isHeadOnly = true
+    await write(journey.target.text, ticket) { [kept] variants in
+      if leavesRoom(variants) { variants.add(kept, for: fields) }
+    }
+    return kept
+  }
+
   /// Forgets a stale response that the origin answered otherwise, where the new one is not kept.
   func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse, at time: Duration) async {
     guard journey.reason == .stale, let selected = journey.selectedResponse, head.status.code < 500,

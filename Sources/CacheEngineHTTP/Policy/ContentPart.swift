@@ -43,7 +43,8 @@ extension StoredResponse {
 
   /// Whether a request can be answered with what is there of its content.
   package func covers(_ request: HTTPRequest) -> Bool {
-    head.status != .partialContent || StoredAnswer.part(of: self, for: request) != nil
+    if isHeadOnly { return request.method == .head }
+    return head.status != .partialContent || StoredAnswer.part(of: self, for: request) != nil
   }
 
   /// Whether this and another one are parts of the same content with a gap between them.

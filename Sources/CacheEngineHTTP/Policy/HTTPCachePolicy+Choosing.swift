@@ -18,7 +18,7 @@ extension HTTPCachePolicy {
     case request
     /// What is stored is stale, or may not be used unasked.
     case stale
-    /// Only a part of the content is stored, and not all that it asks for.
+    /// Only a part of the content is stored, or none of it, and not all that it asks for.
     case partial
   }
 
@@ -68,7 +68,9 @@ extension HTTPCachePolicy {
     if let maxStale = wanted.maxStale, .zero - left <= .seconds(Int64(maxStale)) { return .answer(place) }
     // A request that lets nobody be asked has nobody asked in the background either.
     // Nobody asks in the background for the whole of what clients want parts of.
-    if .zero - left <= .seconds(terms.staleWhileRevalidate), terms.staleWhileRevalidate > 0, response.part == nil {
+    if .zero - left <= .seconds(terms.staleWhileRevalidate), terms.staleWhileRevalidate > 0, response.part == nil,
+      !response.isHeadOnly
+    {
       return wanted.asksNobody ? .answer(place) : .answerAndRevalidate(place)
     }
     return forward(.stale, place)

@@ -18,6 +18,8 @@ public struct StoredResponse: Sendable, Hashable {
   public var body: Data
   /// The fields that came behind its content.
   public var trailers: HTTPFields
+  /// Whether it answered a HEAD, so that it has no content and answers nothing else.
+  public package(set) var isHeadOnly = false
   /// When the request was sent.
   public var requestTime: Duration { didSet { reading = ResponseReading() } }
   /// When the head of the response was there.

@@ -34,8 +34,8 @@ extension ByteCoding where Value == StoredVariants {
 
 /// Writes the layout.
 ///
-/// That is: version, count; of each response status, reason, both times, fields, trailers, selecting fields and body; then a
-/// checksum of all but the bodies. Numbers are little-endian, texts and lists have their length before them.
+/// That is: version, count; of each response status (with its highest bit set if it answered a HEAD), reason, both times, fields,
+/// trailers, selecting fields and body; then a checksum of all but the bodies. Numbers are little-endian, texts and lists have their length before them.
 private struct VariantWriter {
   private(set) var bytes = Data()
   private var sum = HeadChecksum()
@@ -49,7 +49,7 @@ private struct VariantWriter {
   }
 
   private mutating func write(_ response: StoredResponse) {
-    put(UInt16(clamping: response.head.status.code))
+    put(UInt16(clamping: response.head.status.code) | (response.isHeadOnly ? VariantReader.headOnly : 0))
     put(Array(response.head.status.reasonPhrase.utf8))
     put(response.requestTime.clampedNanoseconds)
     put(response.responseTime.clampedNanoseconds)
@@ -91,6 +91,7 @@ private struct VariantWriter {
 
 private struct VariantReader {
   static let version: UInt8 = 1
+  static let headOnly: UInt16 = 1 << 15
 
   struct Damage: Error {
     let text: String
@@ -112,7 +113,8 @@ private struct VariantReader {
   }
 
   private mutating func response() throws(Damage) -> StoredResponse {
-    let code = Int(try number(UInt16.self))
+    let status = try number(UInt16.self)
+    let code = Int(status & ~Self.headOnly)
     guard (200...999).contains(code) else { throw Damage(text: "a status is invalid") }
     let reason = try text()
     guard reason.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -131,11 +133,14 @@ private struct VariantReader {
     guard size <= UInt64(rest.count) else { throw Damage(text: "a body is cut") }
     let body = rest.prefix(Int(size))
     rest = rest.dropFirst(Int(size))
-    return StoredResponse(
+    var response = StoredResponse(
       head: HTTPTypes.HTTPResponse(status: .init(code: code, reasonPhrase: reason), headerFields: fields),
       // A copy of its own, so that one response does not hold the bytes of all.
       body: Data(body), trailers: trailers, requestTime: requestTime, responseTime: responseTime,
       selecting: SelectingFields(values: selecting))
+    response.isHeadOnly = status & Self.headOnly != 0
+    guard !response.isHeadOnly || body.isEmpty else { throw Damage(text: "what answered a HEAD has a body") }
+    return response
   }
 
   private mutating func fields() throws(Damage) -> HTTPFields {

@@ -21,7 +21,9 @@ struct CodingTests {
     first.head.headerFields.append(HTTPField(name: .init("Latin")!, value: [0xE4, 0x20, 0xFF]))
     first.trailers = HTTPFields(lines: ["T: 1"])
     first.head.status = .init(code: 404, reasonPhrase: "Not Here")
-    return StoredVariants([first, stored(body: "")])
+    var last = stored(body: "")
+    last.isHeadOnly = true
+    return StoredVariants([first, stored(body: ""), last])
   }
 
   @Test("What is written is read back, byte for byte")
@@ -32,6 +34,14 @@ struct CodingTests {
       #expect(read.responses.first?.head.status.reasonPhrase == variants.responses.first?.head.status.reasonPhrase)
       #expect(try coding.encode(read) == coding.encode(variants))
     }
+  }
+
+  @Test("What answered a HEAD cannot have a body")
+  func bodyOfHead() throws {
+    var response = stored(body: "x")
+    response.isHeadOnly = true
+    let bytes = try coding.encode(StoredVariants([response]))
+    #expect(throws: CacheError.self) { try coding.decode(bytes) }
   }
 
   @Test("Bytes that are cut anywhere, or changed anywhere outside a body, are refused")

@@ -483,6 +483,58 @@ struct HTTPCacheTests {
     #expect(try await cache.response(for: get()).status.forward == .uriMiss)
   }
 
+  @Test("N1: the answer to a HEAD is for other HEADs, until there is content")
+  func headOnly() async throws {
+    let origin = ScriptedOrigin { request, count in
+      let fields = ["Cache-Control: max-age=10, stale-while-revalidate=10", "ETag: \"\(count)\"", "Content-Length: 4"]
+      return HTTPAnswer(200, fields, request.method == .head ? "" : "body")
+    }
+    let cache = cache(origin)
+    let first = try await cache.response(for: get(method: .head))
+    #expect(first.status.text == "cache-explorer; fwd=uri-miss; stored; ttl=10")
+    clock.advance(by: .seconds(9))
+    let second = try await cache.response(for: get(method: .head))
+    #expect(second.status.isHit && second.head.headerFields[.age] == "9")
+    #expect(second.head.headerFields[.contentLength] == "4" && second.head.headerFields[.eTag] == "\"0\"")
+    #expect(try await cache.response(for: get("If-None-Match: \"0\"", method: .head)).head.status == .notModified)
+    clock.advance(by: .seconds(5))
+    #expect(try await cache.response(for: get(method: .head)).status.forward == .stale)
+    for condition in [[], ["If-None-Match: \"1\""], ["Range: bytes=0-1"]] {
+      var request = get()
+      request.headerFields = HTTPFields(lines: condition)
+      let answer = try await cache.response(for: request)
+      if condition.isEmpty { #expect(answer.status.forward == .partial && origin.requests.last?.method == .get) }
+      #expect(try await answer.text() == (condition == ["Range: bytes=0-1"] ? "bo" : "body"))
+    }
+    #expect(origin.requests.map(\.method) == [.head, .head, .get])
+    #expect(origin.requests.allSatisfy { !$0.headerFields.contains(.ifNoneMatch) })
+    #expect(try await cache.response(for: get(method: .head)).head.headerFields[.eTag] == "\"2\"")
+  }
+
+  @Test(
+    "N1: the answer to a HEAD that could not be used again is not kept, and takes the place of no content",
+    arguments: [
+      (200, "Cache-Control: no-store, max-age=9"), (200, "Cache-Control: private, max-age=9"),
+      (200, "Cache-Control: no-cache, max-age=9"), (200, "Cache-Control: max-age=0"), (200, "Vary: *"),
+      (206, "Cache-Control: max-age=9"), (304, "Cache-Control: max-age=9"), (503, "X: 1"), (204, "POST"), (200, "part"),
+    ])
+  func headNotKept(_ status: Int, _ field: String) async throws {
+    let isPart = field == "part"
+    let origin = ScriptedOrigin { request, _ in
+      if request.headerFields.contains(.range) {
+        return HTTPAnswer(206, ["Cache-Control: max-age=9", "ETag: \"1\"", "Content-Range: bytes 0-1/4"], "bo")
+      }
+      let isKept = isPart || field == "POST" && request.method == .head
+      return HTTPAnswer(status, ["ETag: \"1\"", isKept ? "Cache-Control: max-age=9" : field])
+    }
+    let cache = cache(origin)
+    if isPart { _ = try await cache.response(for: get("Range: bytes=0-1")).text() }
+    #expect(try await cache.response(for: get(method: .head)).status.isStored == (field == "POST"))
+    if field == "POST" { _ = try await cache.response(for: get(method: .post)).text() }
+    #expect(try await !cache.response(for: get(method: .head)).status.isHit)
+    if isPart { #expect(try await cache.response(for: get("Range: bytes=0-1")).status.isHit) }
+  }
+
   @Test(
     "N3, N4, N24, N29, N34: what a HEAD's answer says to one person is told to nobody else",
     arguments: [["Set-Cookie: sid=alice"], ["Cache-Control: private, max-age=99"], ["Cache-Control: no-store"]])
