@@ -127,8 +127,10 @@ final class RedisNode: Sendable {
   }
 
   /// What stands under one name, which a server has or has not even while its slot is on its way.
+  ///
+  /// By MGET, too: what is not bytes is nothing to it, and an error to GET.
   func readOne(_ name: [UInt8], isAsking: Bool) async throws -> [UInt8]? {
-    try bytes(try await ask([[Array("GET".utf8), names.written(name)]], isAsking: isAsking)[0], "GET")
+    try await read([name], isAsking: isAsking)[0]
   }
 
   /// Makes changes in one moment: by a transaction, or by a script where there are conditions.
@@ -144,6 +146,8 @@ final class RedisNode: Sendable {
       // Perhaps it may not tell any more: the next one finds that out.
       state.withLock { state in state.channels = state.channels.filter { $0.value.refusal != nil } }
       throw error
+    } catch let error as CacheError where error.code == .refusedByServer && error.message.contains("WRONGTYPE") {
+      throw await removeForeign(changes.map(\.changedName) + conditions.map(\.name) + names, error, isAsking: isAsking)
     }
   }
 
@@ -184,11 +188,11 @@ final class RedisNode: Sendable {
         where error.code == .refusedByServer && error.message.contains("NOSCRIPT")
       {}
     }
-    // It is named by the server, and sent whole where the server has forgotten it.
+    // It is named by the server, and sent whole where the server has forgotten it: it may be forgotten again at any moment.
     let loaded = try await ask([[Array("SCRIPT".utf8), Array("LOAD".utf8), Array(RedisScript.source.utf8)]])[0]
     guard let digest = loaded.string else { throw unexpected("SCRIPT LOAD") }
     state.withLock { $0.scriptDigest = Array(digest.utf8) }
-    return try await ask([[Array("EVALSHA".utf8), Array(digest.utf8)] + rest], isAsking: isAsking)[0]
+    return try await ask([[Array("EVAL".utf8), Array(RedisScript.source.utf8)] + rest], isAsking: isAsking)[0]
   }
 
   private func ask(_ commands: [[String]]) async throws -> [RESPValue] {
@@ -196,7 +200,7 @@ final class RedisNode: Sendable {
   }
 
   /// Asks; `isAsking` if the server was named by another one, which sends what it has here.
-  private func ask(_ commands: [[[UInt8]]], isAsking: Bool = false) async throws -> [RESPValue] {
+  func ask(_ commands: [[[UInt8]]], isAsking: Bool = false) async throws -> [RESPValue] {
     try Task.checkCancellation()
     let connection = try await connection()
     if connection.isCluster, case .alone = role { throw IsCluster() }

@@ -23,13 +23,16 @@ enum RedisRefusal {
     ("MASTERDOWN", "this is a replica without its primary: give the address of the primary"),
     ("OOM", "the server is full: raise maxmemory, or let it evict with maxmemory-policy allkeys-lru"),
     ("MISCONF", "the server cannot save to its disk: see its log, or stop-writes-on-bgsave-error"),
+    ("BUSY", "a script keeps the server busy: wait for its end, or end it with SCRIPT KILL"),
     ("LOADING", "the server reads its data from the disk, and can be asked when it has"),
     ("DENIED", "the server is in protected mode: give it a password, or bind it to this machine"),
     ("max number of clients", "raise maxclients, or let fewer processes connect"),
     ("DB index", "there are as many databases as the server's setting databases says, from 0"),
     ("SELECT is not allowed", "a cluster has database 0 only"),
     ("MOVED", "a cluster is followed where its servers know HELLO, from Redis 6 on"),
+    ("ASK ", "a cluster is followed where its servers know HELLO, from Redis 6 on"),
     ("CLUSTERDOWN", "the cluster has lost servers, or is choosing others in their place: see CLUSTER INFO"),
+    ("WRONGTYPE", "something other than bytes has a name of the namespace: see TYPE, and remove it with DEL"),
     ("unknown command", "the server was configured not to have it, is not Redis, or is too old"),
   ]
 

@@ -25,6 +25,7 @@ import Synchronization
 /// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a
 /// read-only replica, a server that is full. None of them is retried. If a server that used to accept writes refuses them because it
 /// has become a replica, the connection is replaced, as often as after a loss, since the address may by then lead to another server.
+/// If something other than bytes, a list say, has a name of the namespace, the write that meets it fails and removes it.
 ///
 /// A server that belongs to a cluster is recognised, and the others are found; see ``RedisSettings/others``. There, all names of a
 /// namespace are in one slot, on one primary, and redirections are followed: `MOVED`, `ASK`. While a namespace is being moved from one
@@ -251,7 +252,7 @@ final class RedisHook: Sendable {
 }
 
 extension SharedCondition {
-  fileprivate var name: [UInt8] {
+  var name: [UInt8] {
     switch self {
     case .absent(let name), .begins(let name, _): name
     }

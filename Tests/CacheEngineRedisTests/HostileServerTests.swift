@@ -41,6 +41,54 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
+  @Test(
+    "whatever a server refuses is told with what helps, asked for once, and mixes up no replies",
+    arguments: [
+      ("LOADING Redis is loading the dataset in memory", "when it has"),
+      ("OOM command not allowed when used memory > 'maxmemory'.", "maxmemory-policy"),
+      ("MOVED 866 10.0.0.1:7000", "from Redis 6 on"), ("ASK 866 10.0.0.1:7000", "from Redis 6 on"),
+      ("READONLY You can't write against a read only replica.", "address of the primary"),
+      ("MASTERDOWN Link with MASTER is down", "address of the primary"),
+      ("BUSY Redis is busy running a script.", "SCRIPT KILL"), ("NOAUTH Authentication required.", "give a password"),
+      ("MISCONF Redis is configured to save RDB snapshots", "stop-writes-on-bgsave-error"),
+      ("CLUSTERDOWN The cluster is down", "CLUSTER INFO"),
+      ("WRONGTYPE Operation against a key holding the wrong kind of value", "remove it with DEL"),
+    ])
+  func refusals(words: String, remedy: String) async throws {
+    let isRefusing = Mutex(true)
+    let server = try await HostileServer { _, command in
+      if command[0] == "HELLO" { return .say("") }
+      if isRefusing.withLock({ $0 }) {
+        let isQueued = command[0] == "MULTI"
+        return .say(isQueued ? "+OK\r\n" : command[0] == "EXEC" ? "-EXECABORT discarded\r\n" : "-\(words)\r\n")
+      }
+      switch command[0] {
+      case "MULTI": return .say("+OK\r\n")
+      case "EXEC": return .say("*1\r\n+OK\r\n")
+      case "SET": return .say("+QUEUED\r\n")
+      case "SCRIPT": return .say("+digest\r\n")
+      case "EVALSHA", "EVAL": return .say("*0\r\n")
+      default: return .say(Self.value(command[1]))
+      }
+    }
+    let store = server.store()
+    let change = SharedChange.set([0x61], to: [1], lifetime: nil)
+    let works: [@Sendable () async throws -> Void] = [
+      { _ = try await store.read([[0x61]]) }, { _ = try await store.commit([change], if: [], reading: []) },
+      { _ = try await store.commit([change], if: [.absent([0x61])], reading: []) },
+    ]
+    for work in works {
+      let error = await #expect(throws: CacheError.self) { try await work() }
+      #expect(error?.code == .refusedByServer && error?.message.contains(remedy) == true, "\(error as Any)")
+    }
+    // Nothing that was refused is asked for again.
+    #expect(server.commands.count { $0[0] == "MGET" } == 1 && server.commands.count { $0[0] == "EXEC" } == 1)
+    isRefusing.withLock { $0 = false }
+    for work in works { try await work() }
+    #expect(try await store.read([Array("b".utf8)]) == [Array("b".utf8)])
+    #expect(server.connectionCount == 1)
+  }
+
   @Test("what a server refuses before it is asked anything is told with its words and what helps")
   func refusedUnasked() async throws {
     let server = try await HostileServer { _, command in command[0] == "HELLO" ? .say("") : .say(Self.value("right")) }

@@ -3,6 +3,7 @@ import CacheEngine
 import CacheEngineShared
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestRedis
 import TestSupport
 import Testing
@@ -280,6 +281,86 @@ struct RedisStoreTests {
     #expect(try await level.get("b") == Data([2]))
     try await level.removeAll(tagged: "t")
     #expect(try await other.get("a") == nil)
+  }
+
+  @Test("what is no bytes in place of a stamp, a tag or a record fails one write, which names and removes it")
+  func foreignTypes() async throws {
+    let redis = try await TestRedis()
+    let level = try SharedCacheLevel<String, Data>(redis.store(), namespace: "test", valueCoding: .data)
+    try await level.set(Data([0]), forKey: "old", tags: ["secret"])
+    let raw = try await RawRedis(redis)
+    for name in ["test:s:", "test:t:secret"] { #expect(try await raw.ask("DEL", name) == .number(1)) }
+    _ = try await raw.ask("RPUSH", "test:s:", "x")
+    _ = try await raw.ask("HSET", "test:t:secret", "x", "y")
+    #expect(try await level.get("old") == nil)
+    let error = await #expect(throws: CacheError.self) {
+      try await level.set(Data([1]), forKey: "a", tags: ["secret"])
+    }
+    let message = error?.message ?? ""
+    #expect(message.contains("a list under test:s:") && message.contains("a hash under test:t:"), "\(message)")
+    #expect(!message.contains("secret"))
+    #expect(try await level.get("a") == nil)
+    try await level.set(Data([1]), forKey: "a", tags: ["secret"])
+    #expect(try await level.get("a") == Data([1]))
+
+    _ = try await raw.ask("SADD", "test:r:b", "x")
+    #expect(try await level.get("b") == nil)
+    let refusal = await #expect(throws: CacheError.self) {
+      _ = try await level.store(Data([2]), forKey: "b", terms: StoreTerms(), if: .absent)
+    }
+    #expect(refusal?.message.contains("a set under test:r:") == true, "\(refusal as Any)")
+    #expect(try await level.store(Data([2]), forKey: "b", terms: StoreTerms(), if: .absent))
+    #expect(try await level.get("b") == Data([2]))
+    #expect(try await level.get("a") == Data([1]))
+  }
+
+  @Test("a server that a script keeps busy says so, and serves again when the script has ended")
+  func busy() async throws {
+    let redis = try await TestRedis("--lua-time-limit", "1")
+    let (store, raw, other) = (redis.store(), try await RawRedis(redis), try await RawRedis(redis))
+    _ = try await store.commit([.set(bytes("a"), to: [1], lifetime: nil)], if: [], reading: [])
+    let script = Task { try await other.ask("EVAL", "while true do end", "0") }
+    var error: CacheError?
+    try await turns {
+      do { _ = try await store.read([bytes("a")]) } catch let refusal as CacheError { error = refusal }
+      return error != nil
+    }
+    #expect(error?.code == .refusedByServer && error?.message.contains("SCRIPT KILL") == true, "\(error as Any)")
+    for conditions in [[], [SharedCondition.absent(bytes("b"))]] {
+      let error = await #expect(throws: CacheError.self) {
+        _ = try await store.commit([.set(bytes("b"), to: [2], lifetime: nil)], if: conditions, reading: [])
+      }
+      #expect(error?.message.contains("SCRIPT KILL") == true, "\(error as Any)")
+    }
+    _ = try await raw.ask("SCRIPT", "KILL")
+    _ = try await script.value
+    #expect(try await store.read([bytes("a"), bytes("b")]) == [[1], nil])
+  }
+
+  @Test("a replica that has lost its primary and may not answer without it says so")
+  func orphaned() async throws {
+    let redis = try await TestRedis("--replicaof", "127.0.0.1", "1", "--replica-serve-stale-data", "no")
+    let error = await #expect(throws: CacheError.self) { try await redis.store().read([bytes("a")]) }
+    let message = error?.message ?? ""
+    #expect(error?.code == .refusedByServer && message.contains("MASTERDOWN"), "\(message)")
+    #expect(message.contains("address of the primary"), "\(message)")
+  }
+
+  @Test("scripts that the server is made to forget all the time are carried out all the same")
+  func forgetful() async throws {
+    let redis = try await TestRedis()
+    let (store, raw) = (redis.store(), try await RawRedis(redis))
+    let isDone = Mutex(false)
+    async let flushes: Void = {
+      while !isDone.withLock({ $0 }) { _ = try await raw.ask("SCRIPT", "FLUSH") }
+    }()
+    for number in 0..<200 {
+      let name = bytes("\(number)")
+      #expect(
+        try await store.commit([.set(name, to: name, lifetime: nil)], if: [.absent(name)], reading: [name]) == [name])
+    }
+    isDone.withLock { $0 = true }
+    try await flushes
   }
 
   @Test("a server that is full, and a replica that is only read, refuse writes and are read all the same")
