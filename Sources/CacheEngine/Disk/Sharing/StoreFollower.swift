@@ -68,7 +68,7 @@ final class StoreFollower: StoreElsewhere {
     let view = view.withLock { $0 }
     let (last, seenLength) = view.store.state.withLock { ($0.segments.last, $0.seenLength) }
     guard view.isSettled, (try? Self.changed(path, settings.calls)) == view.changed,
-      let last, (try? last.file.currentSize()) == seenLength
+      let last, (try? last.file().currentSize()) == seenLength
     else { return nil }
     return view.store
   }

@@ -55,6 +55,9 @@ package struct FileStatus: Sendable {
 package struct FileCalls: Sendable {
   package init() {}
 
+  /// How many files of its log a store keeps open at most.
+  package var mostSegmentFiles = SegmentFiles.usualMost
+
   /// Makes a directory that is the owner's alone.
   package var makeDirectory: @Sendable (String) -> Int32 = { unsafe mkdir($0, 0o700) }
   /// Opens a file below a directory: descriptor, name, flags.

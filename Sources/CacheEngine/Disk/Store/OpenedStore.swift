@@ -17,6 +17,7 @@ struct OpenedStore {
   private static let lastNumber: UInt64 = 1 << 62
 
   private let isEncrypted: Bool
+  let files: SegmentFiles
   private(set) var salt: UInt64 = 0
   private(set) var state = SegmentedStore.State()
   private(set) var sequence: UInt64 = 0
@@ -37,6 +38,8 @@ struct OpenedStore {
     _ directory: StoreDirectory, access: StoreAccess, clock: any CacheClock, isEncrypted: Bool, lock: StoreFile?
   ) throws {
     self.isEncrypted = isEncrypted
+    // What a writer removes while it is only looked at could not be opened again.
+    files = SegmentFiles(most: access == .readWrite ? directory.calls.mostSegmentFiles : .max)
     let reading = ClockReading(clock)
     let checkpoint = Self.readCheckpoint(directory)
     var names = try directory.names()
@@ -59,10 +62,10 @@ struct OpenedStore {
     if let lock { try noteBegun(lock) }
     if access == .readOnly { names = try directory.names() }
     try sweepFiles(names, directory, access)
-    if state.seenLength >= 0 { state.seenLength = state.segments.last?.file.size ?? 0 }
+    if state.seenLength >= 0 { state.seenLength = state.segments.last?.size ?? 0 }
     for segment in state.segments {
       state.allocatedBytes += StoreIndex.blocks(state.lengths[segment.number] ?? 0)
-      state.settle(segment: segment.number, segment.file.allocatedBytes)
+      state.settle(segment: segment.number, segment.allocatedBytes)
     }
   }
 
@@ -97,7 +100,11 @@ struct OpenedStore {
           (unread, isLogDoubtful, state.isLogUnread) = (failure, true, true)
         }
         if case .unknownVersion(let version) = head { throw Self.newer(version, directory) }
-        found.append((Segment(number: number, file: file), head))
+        found.append((Segment(number: number, file: file, in: directory, among: files), head))
+        // The two newest may have to be cut.
+        if files.isFull, number != numbers.last, number != numbers.dropLast().last {
+          _ = found.last?.segment.close(evenIfWanted: true)
+        }
       } catch let failure as SystemFailure where failure.number == ENOENT || Self.notOurs.contains(failure.number) {
         // Not a file of ours, or gone meanwhile.
         if failure.number == ENOENT { (isWhole, isLogDoubtful) = (false, true) }
@@ -143,7 +150,7 @@ struct OpenedStore {
         state.hasSegmentEnded = false
       } else if head == .damaged, segment.number < Self.highestNumber {
         // The writer is about to write it.
-        if access == .readOnly, segment === found.last?.segment, segment.file.size < Segment.headSize {
+        if access == .readOnly, segment === found.last?.segment, segment.size < Segment.headSize {
           state.seenLength = -1
           continue
         }
@@ -179,7 +186,7 @@ struct OpenedStore {
     guard let bytes else { return [:] }
     state.checkpointBytes = StoreIndex.blocks(bytes.count)
     state.allocatedBytes += state.checkpointBytes
-    let sizes = Dictionary(uniqueKeysWithValues: state.segments.map { ($0.number, $0.file.size) })
+    let sizes = Dictionary(uniqueKeysWithValues: state.segments.map { ($0.number, $0.size) })
     guard let checkpoint = Checkpoint(bytes, salt: salt, at: reading, sizes: sizes) else { return [:] }
     note(checkpoint.sequence, checkpoint.fileNumber)
     // Without a log all of it is lost, and none of its numbers is given again while the checkpoint knows them.
@@ -220,14 +227,16 @@ struct OpenedStore {
     _ reading: ClockReading
   ) throws {
     let isLast = fromEnd == 0
-    let extent = try segment.extent(of: segment.file.size, salt: salt)
-    let (bytes, isRead) = try Self.readAround(segment.file, max(0, extent - start), at: start)
+    let file = try segment.file()
+    defer { if files.isFull, fromEnd > 1 { _ = segment.close(evenIfWanted: true) } }
+    let extent = try segment.extent(of: segment.size, salt: salt)
+    let (bytes, isRead) = try Self.readAround(file, max(0, extent - start), at: start)
     let scan = SegmentScan(bytes, from: start, salt: salt)
     if let version = scan.newerVersion, !isEncrypted { throw Self.newer(UInt64(version), directory) }
     // At its end somebody may be writing.
     let mayTell = access == .readWrite || !isLast
     if mayTell { state.damaged += scan.damaged }
-    if !isRead || extent < segment.file.size { (state.damaged, isLogDoubtful) = (state.damaged + 1, true) }
+    if !isRead || extent < segment.size { (state.damaged, isLogDoubtful) = (state.damaged + 1, true) }
     if !isRead { state.isLogUnread = true }
     // What was appended last may have reached the disk without its value, in the place of an older one that is there.
     let mark = scan.records.lastIndex { $0.header.flags & RecordHeader.followsSync != 0 }
@@ -246,19 +255,19 @@ struct OpenedStore {
     if mayTell { state.damaged += unfinished.count }
     state.lengths[segment.number] = isLast && isRead ? min(end, extent) : extent
     guard access == .readWrite else { return }
-    if try segment.file.hasOtherNames() {
+    if try file.hasOtherNames() {
       // Somebody keeps a copy, or has put a file of theirs here: it stays as it is.
       if isLast { state.hasSegmentEnded = true }
       return
     }
     // Once more is written behind them they would be found again.
     for offset in unfinished where !isLast || offset < end {
-      try? segment.file.write([UInt8](repeating: 0, count: 8), at: offset)
+      try? file.write([UInt8](repeating: 0, count: 8), at: offset)
     }
-    guard isLast, end < segment.file.size else { return }
-    if isRead, extent == segment.file.size {
+    guard isLast, end < segment.size else { return }
+    if isRead, extent == segment.size {
       // The torn tail of a crash.
-      try segment.file.truncate(to: end)
+      try file.truncate(to: end)
     } else {
       state.hasSegmentEnded = true
     }

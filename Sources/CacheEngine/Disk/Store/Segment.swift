@@ -1,8 +1,18 @@
 import CacheCore
+import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
 
 /// A file of the log.
 ///
-/// Records are appended to the newest one only; the oldest one is reclaimed as a whole.
+/// Records are appended to the newest one only; the oldest one is reclaimed as a whole. One that is only read may be closed for a
+/// while, and is opened again when it is asked for.
 ///
 /// Its head: magic, version, the store's random number, the segment's number, a checksum. 40 bytes.
 final class Segment: Sendable {
@@ -11,12 +21,79 @@ final class Segment: Sendable {
   private static let version: UInt64 = 1
 
   let number: UInt64
-  let file: StoreFile
+  /// How long the file was when it was opened first.
+  let size: Int
+  private let directory: StoreDirectory
+  private let files: SegmentFiles
+  private let held: Mutex<Held>
 
-  init(number: UInt64, file: StoreFile) {
-    self.number = number
-    self.file = file
+  private struct Held: Sendable {
+    var file: StoreFile?
+    /// Somebody has asked for it since it was last to be closed.
+    var isWanted = true
   }
+
+  init(number: UInt64, file: StoreFile, in directory: StoreDirectory, among files: SegmentFiles) {
+    (self.number, self.directory, self.files) = (number, directory, files)
+    size = file.size
+    held = Mutex(Held(file: file))
+    files.count.add(1, ordering: .relaxed)
+  }
+
+  deinit { if held.withLock({ $0.file != nil }) { files.count.subtract(1, ordering: .relaxed) } }
+
+  /// Opens the file if it is closed.
+  ///
+  /// - Throws: ``SystemFailure``.
+  func file() throws -> StoreFile {
+    try held.withLock { held in
+      held.isWanted = true
+      if let file = held.file { return file }
+      return take(try directory.open(name, forWriting: false), &held)
+    }
+  }
+
+  /// The file if no disk has to be asked for it; `nil` otherwise.
+  var fileNow: StoreFile? {
+    held.withLock { held in
+      held.isWanted = true
+      if let file = held.file { return file }
+      return directory.openNow(name).map { take($0, &held) }
+    }
+  }
+
+  private func take(_ file: StoreFile, _ held: inout Held) -> StoreFile {
+    held.file = file
+    files.count.add(1, ordering: .relaxed)
+    return file
+  }
+
+  /// Closes the file, or notes that it is to be closed the next time if somebody has asked for it since the last; returns whether it was closed.
+  func close(evenIfWanted: Bool) -> Bool {
+    let closed = held.withLock { held -> StoreFile? in
+      guard evenIfWanted || !held.isWanted else {
+        held.isWanted = false
+        return nil
+      }
+      return held.file.take()
+    }
+    // Whoever reads it at this moment holds it, too.
+    guard closed != nil else { return false }
+    files.count.subtract(1, ordering: .relaxed)
+    return true
+  }
+
+  /// Reads so many bytes; fewer at the end of the file, and none where there is no file any more.
+  func read(_ count: Int, at offset: Int) throws -> [UInt8] {
+    let file: StoreFile
+    do { file = try self.file() } catch let failure as SystemFailure
+      where failure.number == ENOENT || OpenedStore.notOurs.contains(failure.number)
+    { return [] }
+    return try file.read(count, at: offset)
+  }
+
+  /// What the file takes on the disk; 0 if that cannot be told.
+  var allocatedBytes: Int { held.withLock(\.file)?.allocatedBytes ?? directory.allocatedBytes(of: name) }
 
   /// Nothing longer is written, except for a single record that does not fit.
   static let longest = 8 << 20
@@ -24,7 +101,7 @@ final class Segment: Sendable {
   /// How much of a file of this length can be records; the rest was not written by a store.
   func extent(of size: Int, salt: UInt64) throws -> Int {
     guard size > Self.longest else { return size }
-    let head = try file.read(RecordHeader.size, at: Self.headSize)
+    let head = try read(RecordHeader.size, at: Self.headSize)
     let first = unsafe head.withUnsafeBytes { unsafe RecordHeader($0, salt: salt)?.recordLength } ?? 0
     return min(size, max(Self.longest, Self.headSize + (first <= RecordHeader.longest ? first : 0)))
   }

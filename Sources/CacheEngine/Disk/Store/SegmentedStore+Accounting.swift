@@ -55,7 +55,7 @@ extension SegmentedStore {
   /// A block that maps a file is taken when its bytes are written out, some seconds after they were written.
   func settleSegments() {
     let recent = state.withLock { $0.segments.suffix(32) }
-    let measured = recent.map { ($0.number, $0.file.allocatedBytes) }
+    let measured = recent.map { ($0.number, $0.allocatedBytes) }
     state.withLock { state in
       for (number, allocated) in measured { state.settle(segment: number, allocated) }
     }

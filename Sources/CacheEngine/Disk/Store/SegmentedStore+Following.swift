@@ -39,7 +39,7 @@ extension SegmentedStore {
       }
       do {
         let file = try directory.open(Segment.name(number), forWriting: false)
-        segments.append(Segment(number: number, file: file))
+        segments.append(Segment(number: number, file: file, in: directory, among: segmentFiles))
       } catch let failure as SystemFailure where failure.number == ENOENT {
         return nil
       } catch let failure as SystemFailure where OpenedStore.notOurs.contains(failure.number) {
@@ -55,14 +55,14 @@ extension SegmentedStore {
     var standing: [Segment] = []
     var seenLength = 0
     for segment in segments {
-      let size = try segment.file.currentSize()
+      let size = try segment.file().currentSize()
       let start: Int
       if let length = lengths[segment.number] {
         // What was cut off had been read here.
         guard size >= length else { return false }
         start = length
       } else {
-        switch Segment.readHead(try segment.file.read(Segment.headSize, at: 0), number: segment.number) {
+        switch Segment.readHead(try segment.read(Segment.headSize, at: 0), number: segment.number) {
         case .valid(let found) where found == salt: start = Segment.headSize
         // Its head is on its way, and nothing else will tell that it has come.
         case .damaged where segment === segments.last && size < Segment.headSize:
@@ -75,7 +75,7 @@ extension SegmentedStore {
       seenLength = size
       let extent = try segment.extent(of: size, salt: salt)
       guard extent > start else { continue }
-      scans.append((segment, SegmentScan(try segment.file.read(extent - start, at: start), from: start, salt: salt)))
+      scans.append((segment, SegmentScan(try segment.read(extent - start, at: start), from: start, salt: salt)))
     }
     state.withLock { state in
       let isOneGone = state.segments.contains { standing.segment($0.number) == nil }
@@ -106,6 +106,6 @@ extension SegmentedStore {
     guard let last = segments.last else { return numbers.isEmpty }
     // Only the newest one grows.
     return try segments.allSatisfy { numbers.contains($0.number) } && numbers.allSatisfy { $0 <= last.number }
-      && last.file.currentSize() == seenLength
+      && last.file().currentSize() == seenLength
   }
 }

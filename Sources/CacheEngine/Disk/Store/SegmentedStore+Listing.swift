@@ -39,8 +39,10 @@ extension SegmentedStore {
     for _ in 0..<4 {
       let range = listed.entry.typeRange
       if let segment = segments.segment(listed.entry.segment) {
-        let prefix = try segment.file.read(
-          range.upperBound - RecordHeader.size, at: listed.entry.offset + RecordHeader.size)
+        let prefix = try opening {
+          try segment.read(range.upperBound - RecordHeader.size, at: listed.entry.offset + RecordHeader.size)
+        }
+        closeSurplusFiles()
         if prefix.count == range.upperBound - RecordHeader.size, prefix.starts(with: listed.key.bytes) {
           listed.type = Array(prefix.dropFirst(listed.key.bytes.count))
           return listed

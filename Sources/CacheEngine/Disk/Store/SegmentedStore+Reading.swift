@@ -47,6 +47,7 @@ extension SegmentedStore {
     }
     guard let entry else { return .miss(.absent) }
     guard let segment, entry.deadline == .max || entry.deadline > clock.now.nanoseconds else { return nil }
+    defer { closeSurplusFiles() }
     return readNow(entry, key, in: segment).map { .found($0) }
   }
 
@@ -94,10 +95,13 @@ extension SegmentedStore {
 
   /// Reads a record and its value; `nil` if they are not what was written.
   func readRecord(of entry: StoreIndex.Entry, key: StoreKey, in segment: Segment) async throws -> Found? {
+    defer { closeSurplusFiles() }
     if sealing == nil, let found = readNow(entry, key, in: segment) { return found }
     let length = entry.recordLength
-    var record = sealing == nil ? nil : readNow(segment.file, length, at: entry.offset)
-    if record == nil { record = try await blocking { try segment.file.read(length, at: entry.offset) } }
+    var record = sealing == nil ? nil : segment.fileNow.flatMap { readNow($0, length, at: entry.offset) }
+    if record == nil {
+      record = try await blocking { [self] in try opening { try segment.read(length, at: entry.offset) } }
+    }
     guard let record, let (type, tags) = check(record, entry, key) else { return nil }
     var found = Found(entry: entry, type: type, tags: tags, value: Data())
     guard let number = entry.ownFile else {
@@ -105,7 +109,9 @@ extension SegmentedStore {
       found.value = Data(record[entry.valueRange])
       return found
     }
-    let value = try await blocking { [directory] in try Self.readOwnFile(number, entry.ownFileLength, in: directory) }
+    let value = try await blocking { [self] in
+      try opening { try Self.readOwnFile(number, entry.ownFileLength, in: directory) }
+    }
     guard let value, ownChecksum(record, entry) == Checksum.of(value, seed: salt) else { return nil }
     if sealing != nil { return opened(found, key, record: record, ownFile: Array(value)) }
     found.value = value
@@ -172,12 +178,12 @@ extension SegmentedStore {
   /// needs a second look.
   private func readNow(_ entry: StoreIndex.Entry, _ key: StoreKey, in segment: Segment) -> Found? {
     let headLength = entry.valueRange.lowerBound
-    guard headLength <= Self.longestHeadReadNow, entry.size <= Self.longestValueReadNow,
+    guard headLength <= Self.longestHeadReadNow, entry.size <= Self.longestValueReadNow, let file = segment.fileNow,
       let memory = ValueMemory(count: Int(entry.valueLength))
     else { return nil }
     let value = unsafe memory.bytes
     let known = unsafe withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 8) { head in
-      let got = unsafe segment.file.calls.readNow(segment.file.descriptor, head, value, at: entry.offset)
+      let got = unsafe file.calls.readNow(file.descriptor, head, value, at: entry.offset)
       return unsafe got == headLength + value.count ? check(.init(head), .init(value), entry, key) : nil
     }
     guard let (type, tags) = known else { return nil }

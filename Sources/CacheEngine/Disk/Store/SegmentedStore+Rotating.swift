@@ -106,7 +106,7 @@ extension WriteBatch {
   mutating func forgetOlderKeys() throws {
     if isTracking { try commit() }
     store.awaitRemoval()
-    for segment in store.state.withLock({ $0.segments }) { try segment.file.sync() }
+    for segment in store.state.withLock({ $0.segments }) { try store.opening { try segment.file() }.sync() }
     try store.directory.sync()
     try store.sealing?.forgetOlderKeys(in: store.directory)
   }

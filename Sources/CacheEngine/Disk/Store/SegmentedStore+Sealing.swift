@@ -89,10 +89,11 @@ extension SegmentedStore {
     let segment = state.withLock { state in state.segments.first { $0.number == entry.segment } }
     guard let segment else { return nil }
     let most = entry.recordLength
-    let start = try segment.file.read(min(most, SealedRecord.usualLength), at: entry.offset)
+    defer { closeSurplusFiles() }
+    let start = try opening { try segment.read(min(most, SealedRecord.usualLength), at: entry.offset) }
     guard let needed = SealedRecord.lengthWithLabel(start, entry), needed <= most else { return nil }
     return SealedRecord(
-      needed <= start.count ? start : try segment.file.read(needed, at: entry.offset), entry, key)
+      needed <= start.count ? start : try segment.read(needed, at: entry.offset), entry, key)
   }
 
   /// Reads the key of an entry; `nil` if it is gone, or not what was sealed.

@@ -55,7 +55,7 @@ extension SegmentedStore {
       place.withLock { if $0.directory === directory { $0.look?.noteAtPath(now) } }
       return true
     }
-    guard try lock?.isLinked() ?? true, try state.withLock({ $0.segments.last })?.file.isLinked() ?? true else {
+    guard try lock?.isLinked() ?? true, try state.withLock({ $0.segments.last })?.file().isLinked() ?? true else {
       return false
     }
     place.withLock { if $0.directory === directory { $0.look = DirectoryLook(status, at: now, after: look) } }
@@ -118,7 +118,7 @@ extension SegmentedStore {
     let (segments, lengths) = state.withLock { ($0.segments, $0.lengths) }
     guard let last = segments.last else { return false }
     return try segments.allSatisfy { numbers.contains($0.number) } && numbers.allSatisfy { $0 <= last.number }
-      && last.file.isLinked() && last.file.currentSize() == lengths[last.number]
+      && last.file().isLinked() && last.file().currentSize() == lengths[last.number]
   }
 
   private func unusable(_ what: String) -> CacheError {

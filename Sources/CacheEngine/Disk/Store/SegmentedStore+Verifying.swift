@@ -60,7 +60,8 @@ extension SegmentedStore {
     guard let segment = state.withLock({ $0.segments.segment(entry.segment) }) else {
       return damage(name, "the file is not there")
     }
-    let record = try segment.file.read(entry.recordLength, at: entry.offset)
+    let record = try opening { try segment.read(entry.recordLength, at: entry.offset) }
+    closeSurplusFiles()
     guard record.count == entry.recordLength else { return damage(name, "the file ends too early") }
     guard check(record, entry, key) != nil else { return damage(name, "the checksum of the record does not fit") }
     guard let number = entry.ownFile else {
@@ -68,7 +69,7 @@ extension SegmentedStore {
     }
     let own = FileName.value.name(number)
     let file: StoreFile
-    do { file = try directory.open(own, forWriting: false) } catch let failure as SystemFailure {
+    do { file = try opening { try directory.open(own, forWriting: false) } } catch let failure as SystemFailure {
       // Too many open files are not the entry's fault.
       guard failure.number == ENOENT || OpenedStore.notOurs.contains(failure.number) else { throw failure }
       return damage(own, "the file is not there")

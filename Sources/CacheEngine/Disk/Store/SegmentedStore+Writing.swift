@@ -241,7 +241,10 @@ extension SegmentedStore {
         return state.lastSegmentNumber
       }
       do {
-        new = (number, try directory.open(Segment.name(number), forWriting: true, create: true, isNew: true))
+        let file = try opening {
+          try directory.open(Segment.name(number), forWriting: true, create: true, isNew: true)
+        }
+        new = (number, file)
       } catch let failure as SystemFailure where failure.number == EEXIST {}
     }
     guard let (number, file) = new else { throw SystemFailure("open", EEXIST) }
@@ -253,7 +256,7 @@ extension SegmentedStore {
       try? directory.remove(Segment.name(number))
       throw error
     }
-    let segment = Segment(number: number, file: file)
+    let segment = Segment(number: number, file: file, in: directory, among: segmentFiles)
     state.withLock { state in
       state.segments.append(segment)
       state.lengths[number] = Segment.headSize
@@ -261,6 +264,7 @@ extension SegmentedStore {
       state.isDirectoryChanged = true
       state.hasSegmentEnded = false
     }
+    closeSurplusFiles()
     return segment
   }
 
@@ -296,7 +300,7 @@ extension SegmentedStore {
     let size = StoreIndex.blocks(bytes.count)
     let temporary = FileName.temporary.name(0)
     do {
-      let file = try directory.makeAnew(temporary)
+      let file = try opening { try directory.makeAnew(temporary) }
       try file.write(bytes, at: 0)
       try file.sync()
       try directory.rename(temporary, to: FileName.checkpoint)

@@ -108,6 +108,7 @@ final class SegmentedStore: Sendable {
   /// Set in an encrypted store.
   let sealing: StoreSealing?
   let state: BriefLock<State>
+  let segmentFiles: SegmentFiles
   let queue = DispatchQueue(label: "CacheEngine.store")
   let removals = DispatchQueue(label: "CacheEngine.store.removals")
   /// Held by whoever changes the store: its queue, or a caller for one small write.
@@ -133,7 +134,7 @@ final class SegmentedStore: Sendable {
     self.access = access
     self.limits = limits
     self.clock = clock
-    salt = opened.salt
+    (salt, segmentFiles) = (opened.salt, opened.files)
     var initial = opened.state
     if isSynced { initial.expectSyncedWrites() }
     initial.allocatedBytes += sealing?.allocatedBytes ?? 0

@@ -59,7 +59,9 @@ extension WriteBatch {
     thinOut(oldest, length)
     // Where entries leave in the order they came in, nothing lives there any more, and nothing need be read.
     let isEmpty = store.state.withLock { $0.index.liveBytes(in: oldest.number) } == 0
-    let bytes = isEmpty ? [] : try oldest.file.read(max(0, length - Segment.headSize), at: Segment.headSize)
+    let bytes =
+      isEmpty
+      ? [] : try store.opening { try oldest.read(max(0, length - Segment.headSize), at: Segment.headSize) }
     for found in SegmentScan(bytes, from: Segment.headSize, salt: store.salt).records where found.header.kind == .value
     {
       guard let entry = store.state.withLock({ $0.index.find(found.key) }), entry.segment == oldest.number,
@@ -146,10 +148,10 @@ extension WriteBatch {
         sequence: store.nextSequence(), flags: flags & ~RecordHeader.followsSync | mark, salt: store.salt)
     }
     do {
-      try segment.file.write(record.bytes, at: offset)
+      try segment.file().write(record.bytes, at: offset)
     } catch {
       // The part that was written is no record, but the next one must begin where it began.
-      try? segment.file.truncate(to: offset)
+      try? segment.file().truncate(to: offset)
       throw error
     }
     noteWritten(segment, from: offset)

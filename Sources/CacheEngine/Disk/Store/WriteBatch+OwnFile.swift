@@ -15,7 +15,9 @@ extension WriteBatch {
   {
     let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
     do {
-      let file = try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
+      let file = try store.opening {
+        try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
+      }
       try file.write(value, at: 0)
       // A record must not reach the disk without the value that it points to: it hides what the key had before.
       if isTracking { try file.sync() }

@@ -23,7 +23,7 @@ extension WriteBatch {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(length)
     for record in records { bytes += record.bytes }
-    do { try segment.file.write(bytes, at: offset) } catch {
+    do { try segment.file().write(bytes, at: offset) } catch {
       leave(segment, at: offset)
       return false
     }
@@ -55,7 +55,7 @@ extension WriteBatch {
   ///
   /// Some of its records may be whole. Where they cannot be cut off now, nothing more is written behind them.
   private func leave(_ segment: Segment, at offset: Int) {
-    guard (try? segment.file.truncate(to: offset)) == nil else { return }
+    guard (try? segment.file().truncate(to: offset)) == nil else { return }
     store.state.withLock { state in
       state.hasSegmentEnded = true
       state.uncut[segment.number] = offset

@@ -199,7 +199,7 @@ struct WriteBatch {
     store.noteBegun(0, isSynced: isTracking)
     for segment in segments.dropLast() { try store.remove(segment) }
     guard let last = segments.last else { return }
-    try last.file.truncate(to: Segment.headSize)
+    try last.file().truncate(to: Segment.headSize)
     store.state.withLock { state in
       (state.hasForgotten, state.cutSegments, state.uncut[last.number]) = (false, [], nil)
       state.unsynced.insert(last.number)
@@ -233,7 +233,7 @@ struct WriteBatch {
       }
     }
     // The disk must have what a checkpoint says of the log: the checkpoint decides where the log has less.
-    for segment in segments { try segment.file.sync() }
+    for segment in segments { try store.opening { try segment.file() }.sync() }
     if store.state.withLock({ $0.isDirectoryChanged }) { try syncNames() }
     // Without a checkpoint the log is read the next time.
     if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty && !$0.isLogUnread }) {
@@ -273,7 +273,7 @@ struct WriteBatch {
       return (state.segments.filter { state.unsynced.contains($0.number) }, state.isDirectoryChanged)
     }
     do {
-      for segment in segments { try segment.file.sync() }
+      for segment in segments { try store.opening { try segment.file() }.sync() }
       if isDirectoryChanged { try store.directory.sync() }
     } catch {
       store.state.withLock { state in
@@ -350,7 +350,7 @@ struct WriteBatch {
         state.segments.first { $0.number == number }.map { ($0, length) }
       }
     }
-    for (segment, length) in uncut where (try? segment.file.truncate(to: length)) != nil {
+    for (segment, length) in uncut where (try? segment.file().truncate(to: length)) != nil {
       store.state.withLock { state in
         state.uncut[segment.number] = nil
         state.unsynced.insert(segment.number)
