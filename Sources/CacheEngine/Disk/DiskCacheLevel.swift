@@ -170,7 +170,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired``, ``MissReason/damaged``,
-  ///   ``MissReason/authenticationFailed`` or, in a shared directory, ``MissReason/unanswered``.
+  ///   ``MissReason/authenticationFailed`` or ``MissReason/unanswered``: the directory is shared and its owner does not answer, or
+  ///   another one stands in its place.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
   ///   ``CacheError/Code/invalidCachedData`` for bytes that were stored as another type; these are left alone.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await find(key, includingExpired: false) }

@@ -93,7 +93,7 @@ import Testing
     }
     // One more while it is opened, and the two newest when a store is.
     #expect((2...6).contains(descriptors.state.withLock { $0.most }))
-    #expect(descriptors.state.withLock { $0.log } == [])
+    try await turns { descriptors.state.withLock { $0.log } == [] }
   }
 
   @Test("P6 where the process has no descriptor left, the files of the log make room for what has to be opened")

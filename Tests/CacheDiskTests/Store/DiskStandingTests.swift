@@ -403,6 +403,76 @@ import Testing
     try await level.close()
   }
 
+  @Test("P15 a level that only reads notices that its directory was emptied, or that another one took its place")
+  func onlyReads() async throws {
+    var calls = FileCalls()
+    calls.readersLookEvery = 0
+    let level = try open(calls: calls)
+    try await level.set(value(1), forKey: "a")
+    let (copy, aside) = (try folder.copy(), folder.path + "-aside")
+    defer { try? FileManager.default.removeItem(atPath: aside) }
+    // Nobody can have begun where nothing is.
+    try FileManager.default.moveItem(atPath: folder.path, toPath: aside)
+    #expect(try await level.get("a") == value(1))
+    try FileManager.default.moveItem(atPath: copy.path, toPath: folder.path)
+    let other = try open()
+    try await other.set(value(2), forKey: "a")
+    #expect(try await level.get("a") == nil)
+    #expect(try await level.lookup("a").missReason == .unanswered)
+    try await other.close()
+    try FileManager.default.removeItem(atPath: folder.path)
+    try FileManager.default.moveItem(atPath: aside, toPath: folder.path)
+    #expect(try await level.get("a") == value(1))
+    for name in folder.names { try folder.remove(name) }
+    #expect(try await level.lookup("a").missReason == .absent)
+    #expect(level.usage.count == 0)
+    try await level.close()
+  }
+
+  @Test(
+    "P14 a file of the log that somebody links to while it is open takes no more, and keeps what it has on a full disk")
+  func linkedWhileOpen() async throws {
+    let victim = folder.path + "-victim"
+    defer { try? FileManager.default.removeItem(atPath: victim) }
+    let isFull = Mutex(false)
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      guard isFull.withLock({ $0 }), flags & O_CREAT != 0 else { return real.open(directory, name, flags) }
+      errno = ENOSPC
+      return -1
+    }
+    let level = try open(calls: calls)
+    try await level.set(value(1), forKey: "a")
+    try FileManager.default.linkItem(atPath: folder.path + "/" + folder.segments[0], toPath: victim)
+    // A link in another directory is seen when it is next looked where the path leads.
+    try await turns {
+      try await level.set(value(2), forKey: "a")
+      return folder.segments.count == 2
+    }
+    let before = try Data(contentsOf: URL(filePath: victim))
+    for number in 0..<50 { try await level.set(value(number), forKey: "\(number)") }
+    #expect(try Data(contentsOf: URL(filePath: victim)) == before)
+    #expect(try await level.get("a") == value(2))
+
+    let second = folder.path + "-second"
+    defer { try? FileManager.default.removeItem(atPath: second) }
+    try FileManager.default.linkItem(atPath: folder.path + "/" + folder.segments[1], toPath: second)
+    let kept = try Data(contentsOf: URL(filePath: second))
+    isFull.withLock { $0 = true }
+    try await level.clear()
+    #expect(try Data(contentsOf: URL(filePath: second)) == kept)
+    #expect(folder.segments == [])
+    isFull.withLock { $0 = false }
+    try await level.set(value(3), forKey: "b")
+    let crashed = try folder.copy()
+    let other = try Level(directory: crashed.path, capacity: 8 << 20)
+    #expect(try await other.contents().map(\.key) == ["b"])
+    try await other.close()
+    #expect(try await level.verify().isSound)
+    try await level.close()
+  }
+
   @Test("a clear succeeds where no file can be opened any more, and is for good", arguments: Durability.allCases)
   func clearsWithoutDescriptors(durability: Durability) async throws {
     let isOut = Mutex(false)

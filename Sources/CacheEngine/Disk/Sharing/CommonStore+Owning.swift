@@ -81,7 +81,7 @@ extension CommonStore {
       if now - looked >= glance {
         looked = now
         isGone = isGone || !SharedSocket.isThere(in: server.store.directory)
-        if Self.hasSuccessor(server.store) { server.standAgain() }
+        if server.store.hasSuccessor { server.standAgain() }
       }
       // The directory was removed or emptied, or somebody has tidied up: others look for the socket where it stands now.
       if isGone, let new = try? SharedSocket.listen(in: server.store.directory) { listener = new }
@@ -94,13 +94,6 @@ extension CommonStore {
       SharedSocket.remove(in: server.store.directory)
     }
     return letGo(server)
-  }
-
-  /// Whether somebody may have begun anew where the path leads now: an owner that writes nothing would never notice.
-  private static func hasSuccessor(_ store: SegmentedStore) -> Bool {
-    // What cannot be told says nothing, and where there is no directory nobody has begun.
-    guard !store.isAnyPending, (try? store.isInPlace()) == false else { return false }
-    return StoreDirectory.Identity(of: store.directory.path) != nil
   }
 
   /// Lets in whoever has come; `false` if the system has no descriptor or no memory for that.

@@ -57,6 +57,8 @@ package struct FileCalls: Sendable {
 
   /// How many files of its log a store keeps open at most.
   package var mostSegmentFiles = SegmentFiles.usualMost
+  /// How many nanoseconds pass before a read looks again whether the directory still stands where it was opened.
+  package var readersLookEvery: Int64 = 1_000_000_000
 
   /// Makes a directory that is the owner's alone.
   package var makeDirectory: @Sendable (String) -> Int32 = { unsafe mkdir($0, 0o700) }

@@ -39,7 +39,7 @@ extension SegmentedStore {
   ///
   /// What is encrypted takes more.
   func readAtOnce(_ key: StoreKey) throws -> Answer? {
-    guard sealing == nil else { return nil }
+    guard sealing == nil, !mayBeAway else { return nil }
     let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
       guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
       guard let entry = state.index.use(key) else { return (nil, nil) }
@@ -65,13 +65,14 @@ extension SegmentedStore {
   /// Finds the newest value of a key.
   func read(_ plainKey: StoreKey, includingExpired: Bool = false) async throws -> Answer {
     let key = storedKey(plainKey)
+    let isElsewhere = mayBeAway ? await !comesBack() : false
     while true {
       let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
         guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
-        guard let entry = state.index.use(key) else { return (nil, nil) }
+        guard !isElsewhere, let entry = state.index.use(key) else { return (nil, nil) }
         return (entry, state.segments.segment(entry.segment))
       }
-      guard let entry else { return .miss(.absent) }
+      guard let entry else { return .miss(isElsewhere ? .unanswered : .absent) }
       let isExpired = hasPassed(entry)
       let isOver = isExpired && isOver(entry, at: clock.now.nanoseconds)
       if isOver, access == .readWrite { drop(key, if: entry, cause: .expired) }

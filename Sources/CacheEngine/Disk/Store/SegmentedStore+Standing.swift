@@ -47,19 +47,63 @@ extension SegmentedStore {
   ///
   /// - Throws: ``SystemFailure`` if that cannot be told.
   func isInPlace() throws -> Bool {
+    guard try looksInPlace() else { return false }
+    // Reads are served again as soon as a write is.
+    if isAway.load(ordering: .relaxed) { isAway.store(false, ordering: .relaxed) }
+    return true
+  }
+
+  private func looksInPlace() throws -> Bool {
     let (directory, lock, look) = place.withLock { ($0.directory, $0.lock, $0.look) }
     let now = SystemClock().now
     if let look, look.isRecent(at: now), look.shows(try directory.status()) { return true }
     guard let status = try directory.statusInPlace() else { return false }
+    let names = try state.withLock({ $0.segments.last })?.file().nameCount()
+    // Somebody keeps a copy: it stays as it is from now on, which the directory's time does not tell.
+    if let names, names > 1 { state.withLock { $0.hasSegmentEnded = true } }
     if let look, look.shows(status) {
       place.withLock { if $0.directory === directory { $0.look?.noteAtPath(now) } }
       return true
     }
-    guard try lock?.isLinked() ?? true, try state.withLock({ $0.segments.last })?.file().isLinked() ?? true else {
-      return false
-    }
+    guard try lock?.isLinked() ?? true, names != 0 else { return false }
     place.withLock { if $0.directory === directory { $0.look = DirectoryLook(status, at: now, after: look) } }
     return true
+  }
+
+  /// Whether somebody may have begun anew where the path leads now.
+  var hasSuccessor: Bool {
+    // What cannot be told says nothing, and where there is no directory nobody has begun.
+    guard !isAnyPending, (try? isInPlace()) == false else { return false }
+    return StoreDirectory.Identity(of: directory.path) != nil
+  }
+
+  /// Whether a reader has to ask first whether the store ``comesBack()``.
+  ///
+  /// A write looks for its directory. A store that is only read would never notice that it was emptied, or that another program has
+  /// begun anew at its path, and would serve what that one has long replaced.
+  var mayBeAway: Bool {
+    if isAway.load(ordering: .relaxed) { return true }
+    guard access == .readWrite, isLookDue(), hasSuccessor else { return false }
+    nextLook.store(.min, ordering: .relaxed)
+    isAway.store(true, ordering: .relaxed)
+    return true
+  }
+
+  /// Does what the next write would do, and returns whether the store stands at its path; now and then, if it does not.
+  func comesBack() async -> Bool {
+    guard isLookDue() else { return !isAway.load(ordering: .relaxed) }
+    do { _ = try await performInTurn(.sweep, .buffered) } catch { return false }
+    isAway.store(false, ordering: .relaxed)
+    return true
+  }
+
+  /// Whether it is this reader's turn to look.
+  private func isLookDue() -> Bool {
+    let (now, due) = (SystemClock().now.nanoseconds, nextLook.load(ordering: .relaxed))
+    return now >= due
+      && nextLook.compareExchange(
+        expected: due, desired: now &+ directory.calls.readersLookEvery, ordering: .relaxed
+      ).exchanged
   }
 
   /// Stands again at the same path, and returns what was lost.

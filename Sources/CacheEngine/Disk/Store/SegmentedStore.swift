@@ -117,6 +117,9 @@ final class SegmentedStore: Sendable {
   let pending = Mutex<[WriteJob]>([])
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
   let writer: Mutex<WriterState>
+  /// A reader found another directory where this one stood, and until when that is believed, or that it is in place.
+  let isAway = Atomic(false)
+  let nextLook: Atomic<Int64>
   /// Set when the directory was removed or emptied, and the store stands again.
   let hasStoodAgain = Atomic(false)
   let onStanding = Mutex<(@Sendable () -> Void)?>(nil)
@@ -131,6 +134,7 @@ final class SegmentedStore: Sendable {
     opened: OpenedStore, isSynced: Bool, sealing: StoreSealing?
   ) {
     place = Mutex(Place(directory: directory, lock: lock))
+    nextLook = Atomic(SystemClock().now.nanoseconds &+ directory.calls.readersLookEvery)
     self.access = access
     self.limits = limits
     self.clock = clock

@@ -225,11 +225,14 @@ final class StoreFile: Sendable {
 
   deinit { _ = calls.close(descriptor) }
 
-  /// Whether the file still has a name, and has not been removed under us.
-  func isLinked() throws -> Bool { try system("fstat") { calls.status(descriptor) }.links > 0 }
+  /// How many names the file has; none after it was removed, and more than one where somebody made hard links.
+  func nameCount() throws -> Int { try system("fstat") { calls.status(descriptor) }.links }
 
-  /// Whether the file has names elsewhere as well: hard links.
-  func hasOtherNames() throws -> Bool { try system("fstat") { calls.status(descriptor) }.links > 1 }
+  /// Whether the file still has a name, and has not been removed under us.
+  func isLinked() throws -> Bool { try nameCount() > 0 }
+
+  /// Whether the file has names elsewhere as well.
+  func hasOtherNames() throws -> Bool { try nameCount() > 1 }
 
   /// Takes the advisory lock of the file; `false` if somebody holds it.
   func lock() throws -> Bool {

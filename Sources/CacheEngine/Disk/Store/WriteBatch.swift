@@ -199,6 +199,11 @@ struct WriteBatch {
     store.noteBegun(0, isSynced: isTracking)
     for segment in segments.dropLast() { try store.remove(segment) }
     guard let last = segments.last else { return }
+    // Whoever has given it another name keeps what is in it.
+    if try last.file().hasOtherNames() {
+      store.state.withLock { ($0.hasForgotten, $0.cutSegments) = (false, []) }
+      return try store.remove(last)
+    }
     try last.file().truncate(to: Segment.headSize)
     store.state.withLock { state in
       (state.hasForgotten, state.cutSegments, state.uncut[last.number]) = (false, [], nil)
@@ -233,7 +238,10 @@ struct WriteBatch {
       }
     }
     // The disk must have what a checkpoint says of the log: the checkpoint decides where the log has less.
-    for segment in segments { try store.opening { try segment.file() }.sync() }
+    for segment in segments {
+      try store.opening { try segment.file() }.sync()
+      store.closeSurplusFiles()
+    }
     if store.state.withLock({ $0.isDirectoryChanged }) { try syncNames() }
     // Without a checkpoint the log is read the next time.
     if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty && !$0.isLogUnread }) {
@@ -372,6 +380,7 @@ struct WriteBatch {
       }
       // Not where it is refused: what stands there then is not this store's.
       store.hasStoodAgain.store(true, ordering: .relaxed)
+      store.isAway.store(false, ordering: .relaxed)
       store.onStanding.withLock { $0 }?()
       lossesBefore = losses.count
       return nil
