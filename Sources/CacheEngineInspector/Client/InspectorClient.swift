@@ -35,6 +35,8 @@ package final class InspectorClient: Sendable {
   private let descriptor: Descriptor
   private let tell: @Sendable (News) -> Void
   private let state = Mutex(State())
+  /// When the app last said anything, in nanoseconds of this side's clock.
+  private let heard = Atomic<Int64>(SystemClock().now.nanoseconds)
   /// Writes one line after the other: an app that is stopped takes none, and Swift's threads are few.
   private let writing = DispatchQueue(label: "CacheEngine.inspector.asking")
 
@@ -104,6 +106,16 @@ package final class InspectorClient: Sendable {
   /// How full the levels were when the app last said so.
   package var usage: [String: LevelUsage] { state.withLock { $0.usage } }
 
+  /// When the app last said anything, by this side's clock.
+  package var heardAt: CacheInstant { CacheInstant(nanoseconds: heard.load(ordering: .relaxed)) }
+
+  /// Asks for a sign of life, for which ``heardAt`` waits: an app answers this at once, unless it is stopped.
+  package func knock() {
+    var ask = ClientLine.Ask(.more)
+    ask.id = nextAsk()
+    write(Wire.bytes(ClientLine(ask: ask)))
+  }
+
   /// Hangs up.
   package func close() { descriptor.shutDown() }
 
@@ -111,10 +123,7 @@ package final class InspectorClient: Sendable {
   ///
   /// - Throws: `CacheError` with code `disconnected` if the app is gone; `CancellationError`.
   package func ask(_ ask: ClientLine.Ask) async throws -> ServerLine.Answer {
-    let id = state.withLock { state in
-      state.lastAsk += 1
-      return state.lastAsk
-    }
+    let id = nextAsk()
     var ask = ask
     ask.id = id
     let bytes = Wire.bytes(ClientLine(ask: ask))
@@ -130,7 +139,7 @@ package final class InspectorClient: Sendable {
           return nil
         }
         if let refusal { return continuation.resume(throwing: refusal) }
-        writing.async { [descriptor] in if !descriptor.writeAll(bytes) { descriptor.shutDown() } }
+        write(bytes)
       }
     } onCancel: {
       take(id)?.resume(throwing: CancellationError())
@@ -166,6 +175,17 @@ package final class InspectorClient: Sendable {
     return answer
   }
 
+  private func nextAsk() -> Int {
+    state.withLock { state in
+      state.lastAsk += 1
+      return state.lastAsk
+    }
+  }
+
+  private func write(_ bytes: [UInt8]) {
+    writing.async { [descriptor] in if !descriptor.writeAll(bytes) { descriptor.shutDown() } }
+  }
+
   private func take(_ id: Int) -> CheckedContinuation<ServerLine.Answer, any Error>? {
     state.withLock { $0.asks.removeValue(forKey: id) }
   }
@@ -193,6 +213,7 @@ package final class InspectorClient: Sendable {
   }
 
   private func take(_ line: ServerLine) {
+    heard.store(SystemClock().now.nanoseconds, ordering: .relaxed)
     if let usage = line.usage {
       let usage = usage.mapValues {
         LevelUsage(

@@ -34,6 +34,19 @@ import Testing
     #expect(scene.lines.contains { $0.contains("counters were reset") })
   }
 
+  @Test("the header says since when an app does not answer, in the reader's time of day")
+  func silent() {
+    var scene = gone()
+    scene.model.utcOffsetInSeconds = 3_600
+    var attachment = Attachment(label: "attached 7 app")
+    attachment.silentSince = .seconds(86_400 * 3 + 3_661)
+    scene.send(.attachment(attachment))
+    #expect(scene.lines[0].contains("✕ not answering since 02:01:01"))
+    attachment.silentSince = nil
+    scene.send(.attachment(attachment))
+    #expect(scene.lines[0].contains("● attached 7 app"))
+  }
+
   @Test("what is typed and what stands still is not lost")
   func kept() {
     var scene = gone()

@@ -64,6 +64,9 @@ import Musl
       }
     }
 
+    func stop() { Self.send(SIGSTOP, to: number) }
+    func goOn() { Self.send(SIGCONT, to: number) }
+
     private static func send(_ signal: Int32, to number: Int32) {
       #if canImport(Darwin)
       Darwin.kill(number, signal)
@@ -166,6 +169,28 @@ import Musl
     let late = try await Program.run(["attach", app.socket, "--once"])
     #expect(late.status == 5)
     #expect(late.errors.contains("nobody listens at \(app.socket) any more: the app has ended; start it again"))
+  }
+
+  @Test("an app that is stopped is said not to answer, and since when, until it does again")
+  func appStopped() async throws {
+    let app = try await App()
+    let terminal = try await attach(to: app)
+    try await terminal.wait(forText: "photo:")
+    app.stop()
+    defer { app.goOn() }
+    try await terminal.wait(for: "the sign of a silent app") {
+      $0.screen.rows[0].firstMatch(of: /✕ not answering since \d\d:\d\d:\d\d/) != nil
+    }
+    #expect(terminal.sight.screen.contains("photo:"))
+    app.goOn()
+    let number = app.number
+    try await terminal.wait(for: "an app that answers") {
+      $0.screen.rows[0].contains("● attached \(number) thumbnails")
+    }
+    terminal.send("6")
+    try await terminal.wait(forText: "the app answers again")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
   }
 
   @Test("an app that is started again is attached again by itself, and counts begin anew")

@@ -49,6 +49,28 @@ struct FleetScreenTests {
     #expect(scene.lines.contains { $0.contains("cache-explorer attach DIRECTORY") })
   }
 
+  @Test("An app that does not answer is told of in place of whether it hears, until it answers or is gone")
+  func silent() throws {
+    var ledger = FleetLedger()
+    let place = ledger.join(
+      FleetSheet.App(name: "one", pid: 7, socket: "/one"), shared: ["redis"], sources: [], at: Scene.start)
+    ledger.hears(place, deafSince: nil)
+    func line() throws -> String {
+      var scene = Scene(size: Size(width: 120, height: 40))
+      scene.send(.fleet(ledger.sheet(now: Scene.start.advanced(by: .seconds(9)))))
+      scene.type("F")
+      return try #require(scene.lines.first { $0.contains("1 one 7") })
+    }
+    ledger.answers(place, silentSince: Scene.start)
+    #expect(try line().contains("✕ not answering for 9s"))
+    #expect(ledger.sheet(now: Scene.start.advanced(by: .seconds(9))).json.line.contains("\"silentMilliseconds\":9000"))
+    ledger.answers(place, silentSince: nil)
+    #expect(try line().contains("● hears"))
+    ledger.answers(place, silentSince: Scene.start)
+    ledger.left(place, because: "the app has ended")
+    #expect(try line().contains("gone: the app has ended"))
+  }
+
   @Test(
     "Keys stand there with each app’s age, apps with what they heard, loads with who waits",
     arguments: [(120, 40), (80, 24)])

@@ -2,8 +2,11 @@ import CacheEngine
 import CacheEngineInspector
 import ExplorerState
 
-/// Tells what becomes of an app: how full its levels are, that it is gone, and that it is there again.
+/// Tells what becomes of an app: how full its levels are, that it answers no longer or is gone, and that it is there again.
 struct AppFollower: Sendable {
+  /// An app that has said nothing for so long is asked for a sign of life, and has twice as long for that.
+  private static let patience = Duration.seconds(2)
+
   let place: AppPlace
   /// Lets an app that is there again count from here on; `false` if it is followed no more.
   let begin: @Sendable (AppSession) -> Bool
@@ -34,6 +37,47 @@ struct AppFollower: Sendable {
   ///
   /// - Returns: Why it is gone; `nil` if the task was cancelled.
   private func ending(of session: AppSession, _ follower: Follower) async -> String? {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.watch(session, follower) }
+      let why = await self.news(of: session, follower)
+      group.cancelAll()
+      return why
+    }
+  }
+
+  /// Tells that an app answers nothing any more, as one that is stopped, and that it does again.
+  private func watch(_ session: AppSession, _ follower: Follower) async {
+    var heard = session.client.heardAt
+    // Turns and not time: who was stopped with the app need not find it silent.
+    var turns = 0
+    var isSilent = false
+    while true {
+      do { try await follower.pause(Self.patience) } catch { return }
+      // Leaving is for the other task to tell.
+      guard session.client.ending == nil else { return }
+      if session.client.heardAt == heard {
+        turns += 1
+        if turns == 1 { session.client.knock() }
+        guard turns == 3 else { continue }
+        isSilent = true
+        let clock = session.cache.live.clock
+        var attachment = session.cache.attachment
+        attachment.silentSince = clock.timeSinceEpoch - heard.duration(to: SystemClock().now)
+        follower.post(.attachment(attachment))
+        log(
+          "the app does not answer: it may be stopped, or busy for long; what is shown is what was known last",
+          .warning, session, follower)
+      } else {
+        (heard, turns) = (session.client.heardAt, 0)
+        guard isSilent else { continue }
+        isSilent = false
+        follower.post(.attachment(session.cache.attachment))
+        log("the app answers again", .notice, session, follower)
+      }
+    }
+  }
+
+  private func news(of session: AppSession, _ follower: Follower) async -> String? {
     while !Task.isCancelled {
       for told in await session.inlet.mailbox.take() {
         switch told {

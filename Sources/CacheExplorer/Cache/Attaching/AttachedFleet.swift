@@ -13,8 +13,9 @@ package final class AttachedFleet: Sendable {
     var sessions: [AppSession] = []
     /// The sockets that are followed, or about to be.
     var sockets: Set<String> = []
-    /// What there is to say of apps that are gone, by their places.
+    /// What there is to say of apps that are gone, and of those that do not answer, by their places.
     var gone: [Int: Attachment] = [:]
+    var silent: [Int: Attachment] = [:]
 
     func holds(_ place: Int, for socket: String) -> Bool { sessions[place].cache.source == socket }
 
@@ -137,7 +138,7 @@ package final class AttachedFleet: Sendable {
         sources: Set(welcome.levels.filter(\.isSource).map(\.name)),
         at: session.clock.here(CacheInstant(nanoseconds: welcome.now)), inPlaceOf: freed)
       state.sockets.insert(socket)
-      state.gone[place] = nil
+      (state.gone[place], state.silent[place]) = (nil, nil)
       if place < state.sessions.count { state.sessions[place] = session } else { state.sessions.append(session) }
       return place
     }
@@ -223,13 +224,7 @@ package final class AttachedFleet: Sendable {
       self.state.withLock { $0.holds(place, for: socket) && self.watch.chosen == place }
     }
     let mine = Follower { message in
-      if case .attachment(let attachment) = message, let why = attachment.ended {
-        self.state.withLock { state in
-          guard state.holds(place, for: socket) else { return }
-          state.gone[place] = attachment
-          self.watch.left(place, because: why)
-        }
-      }
+      if case .attachment(let attachment) = message { self.note(attachment, of: place, for: socket) }
       // What the log says of an app is worth knowing wherever one looks.
       if case .log = message { return outer.post(message) }
       if isShown() { outer.post(message) }
@@ -244,6 +239,21 @@ package final class AttachedFleet: Sendable {
       group.addTask { await self.keepListing(place, outer) }
       await follower.follow(session, mine)
       group.cancelAll()
+    }
+  }
+
+  /// Notes that an app is gone, does not answer, or does again.
+  private func note(_ attachment: Attachment, of place: Int, for socket: String) {
+    state.withLock { state in
+      guard state.holds(place, for: socket) else { return }
+      if let why = attachment.ended {
+        (state.gone[place], state.silent[place]) = (attachment, nil)
+        watch.left(place, because: why)
+      } else {
+        let isSilent = attachment.silentSince != nil
+        state.silent[place] = isSilent ? attachment : nil
+        watch.answers(place, silentSince: isSilent ? state.sessions[place].client.heardAt : nil)
+      }
     }
   }
 
@@ -269,7 +279,7 @@ package final class AttachedFleet: Sendable {
       }
       guard let session = chosen else { continue }
       await follower.use(session.cache.live)
-      let attachment = state.withLock { $0.gone[place] } ?? session.cache.attachment
+      let attachment = state.withLock { $0.gone[place] ?? $0.silent[place] } ?? session.cache.attachment
       follower.post(.attachedAgain(attachment, session.cache.replacement))
       follower.post(.fleet(watch.sheet()))
     }

@@ -39,6 +39,9 @@ final class FleetWatch: Sendable {
   }
 
   func left(_ app: Int, because why: String) { state.withLock { $0.ledger.left(app, because: why) } }
+  func answers(_ app: Int, silentSince: CacheInstant?) {
+    state.withLock { $0.ledger.answers(app, silentSince: silentSince) }
+  }
   func hears(_ app: Int, deafSince: CacheInstant?) { state.withLock { $0.ledger.hears(app, deafSince: deafSince) } }
 
   /// Events of an app were dropped on the way, before those that it tells from now on.

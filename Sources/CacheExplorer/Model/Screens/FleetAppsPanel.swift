@@ -145,6 +145,9 @@ package enum FleetAppsPanel: Panel {
 
   private static func state(of app: FleetSheet.App, _ sheet: FleetSheet) -> (String, Style) {
     if let why = app.ended { return ("gone: \(why)", .error) }
+    if let since = app.silentSince {
+      return ("✕ not answering for \(FigureTable.span(since.duration(to: sheet.now)))", .error)
+    }
     guard app.listens else { return ("does not listen", .faint) }
     guard let since = app.deafSince else { return ("● hears", .hit) }
     return ("deaf for \(FigureTable.span(since.duration(to: sheet.now)))", .warning)

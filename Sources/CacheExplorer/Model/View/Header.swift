@@ -38,7 +38,7 @@ enum Header {
 
   private static func state(_ model: Model) -> [Span] {
     guard let frozen = model.frozen else {
-      return [model.attachment?.sign ?? Span("● LIVE", .hit)]
+      return [model.attachment?.sign { model.timeOfDay(sinceEpoch: $0) } ?? Span("● LIVE", .hit)]
         + (model.speed == 1 ? [] : [Span(" ×\(Format.number(model.speed))", .warning)])
     }
     // Events and not seconds: what stands still need not be drawn again.

@@ -97,9 +97,12 @@ package struct FleetLedger: Sendable {
 
   /// An app is gone.
   package mutating func left(_ app: Int, because why: String) {
-    apps[app].ended = why
+    (apps[app].ended, apps[app].silentSince) = (why, nil)
     forgetGone(app)
   }
+
+  /// An app answers nothing any more, or does again.
+  package mutating func answers(_ app: Int, silentSince: CacheInstant?) { apps[app].silentSince = silentSince }
 
   /// What an app told before it was gone, and was noted only after that, leaves nothing in it.
   package mutating func forgetGone(_ app: Int) {

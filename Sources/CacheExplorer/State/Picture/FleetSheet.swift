@@ -19,6 +19,8 @@ package struct FleetSheet: Sendable, Equatable, Codable {
     package var socket: String
     /// Why there is nobody to ask any more; `nil` while there is.
     package var ended: String?
+    /// Since when it answers nothing, as an app that is stopped; `nil` while it does.
+    package var silentSince: CacheInstant?
     /// It says whether it hears what others change.
     package var listens = false
     /// Since when it hears nothing; `nil` while it does, and where it does not listen.
@@ -153,7 +155,7 @@ package struct FleetSheet: Sendable, Equatable, Codable {
     let told = apps.map { app -> JSONText in
       .object([
         ("name", .text(app.name)), ("pid", .number(Int(app.pid))), ("socket", .text(app.socket)),
-        ("ended", app.ended.map(JSONText.text)),
+        ("ended", app.ended.map(JSONText.text)), ("silentMilliseconds", app.silentSince.map(ago)),
         ("listening", app.listens ? .flag(app.deafSince == nil) : nil), ("deafMilliseconds", app.deafSince.map(ago)),
         ("copies", .number(app.copies)), ("lookups", .number(app.lookups)), ("hits", .number(app.hits)),
         ("changes", .number(app.changes)), ("told", .number(app.told)),
