@@ -104,8 +104,15 @@ struct ScriptRunner {
   }
 
   private static func unreadable(_ line: InputLines.Line) -> CommandError {
-    guard case .unreadable(let why) = line else { return CommandError(column: 0, message: "", remedy: "") }
-    return CommandError(column: 0, message: why, remedy: "write a command a line, as text in UTF-8")
+    switch line {
+    case .text: CommandError(column: 0, message: "", remedy: "")
+    case .unreadable(let why):
+      CommandError(column: 0, message: why, remedy: "write a command a line, as text in UTF-8")
+    case .failed(let why):
+      CommandError(
+        column: 0, message: "standard input cannot be read (\(why))",
+        remedy: "leave it open, or name a file with --script")
+    }
   }
 
   private func play(_ commands: [any Verb], by interpreter: Interpreter, _ ending: inout Ending) async {

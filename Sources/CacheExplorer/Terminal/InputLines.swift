@@ -7,6 +7,8 @@ enum InputLines {
     case text(String)
     /// It is no text in UTF-8, or longer than a line may be.
     case unreadable(String)
+    /// The input ends here because it cannot be read.
+    case failed(String)
   }
 
   /// What a person types is shorter.
@@ -18,11 +20,9 @@ enum InputLines {
   static func standardInput() -> AsyncStream<String> {
     let (lines, continuation) = AsyncStream<String>.makeStream()
     read(atMost: longestTyped) { bytes in
-      switch bytes {
-      case .some(.some(let bytes)): continuation.yield(String(decoding: bytes, as: UTF8.self))
-      case .some(nil): break
-      case nil: continuation.finish()
-      }
+      if let bytes { continuation.yield(String(decoding: bytes, as: UTF8.self)) }
+    } end: { _ in
+      continuation.finish()
     }
     return lines
   }
@@ -33,29 +33,35 @@ enum InputLines {
   static func checkedInput(atMost longest: Int) -> AsyncStream<Line> {
     let (lines, continuation) = AsyncStream<Line>.makeStream()
     read(atMost: longest) { bytes in
-      switch bytes {
-      case .some(.some(let bytes)):
-        let text = String(validating: bytes, as: UTF8.self)
-        continuation.yield(text.map { .text($0) } ?? .unreadable("this is not text in UTF-8"))
-      case .some(nil): continuation.yield(.unreadable("the line has more than \(longest) bytes"))
-      case nil: continuation.finish()
-      }
+      guard let bytes else { return _ = continuation.yield(.unreadable("the line has more than \(longest) bytes")) }
+      let text = String(validating: bytes, as: UTF8.self)
+      continuation.yield(text.map { .text($0) } ?? .unreadable("this is not text in UTF-8"))
+    } end: { failure in
+      if let failure { continuation.yield(.failed(failure)) }
+      continuation.finish()
     }
     return lines
   }
 
-  /// Hands over line after line without its end, `nil` for one that is too long, and no line at all at the end of the input.
-  private static func read(atMost longest: Int, _ take: @escaping @Sendable (ArraySlice<UInt8>??) -> Void) {
+  /// Hands over line after line without its end, `nil` for one that is too long.
+  ///
+  /// `end`: Told at the end of the input why it cannot be read; `nil` if it was read whole.
+  private static func read(
+    atMost longest: Int, _ take: @escaping @Sendable (ArraySlice<UInt8>?) -> Void,
+    end: @escaping @Sendable (String?) -> Void
+  ) {
     DispatchQueue(label: "input").async {
       var assembly = LineAssembly(longest: longest)
       var buffer = [UInt8](repeating: 0, count: 65_536)
+      var failure: String?
       while true {
         let count = StandardStreams.read(into: &buffer)
+        if count < 0 { failure = StandardStreams.lastProblem }
         guard count > 0 else { break }
-        for line in assembly.add(buffer[..<count]) { take(.some(line)) }
+        for line in assembly.add(buffer[..<count]) { take(line) }
       }
-      if let line = assembly.end() { take(.some(line)) }
-      take(nil)
+      if let line = assembly.end() { take(line) }
+      end(failure)
     }
   }
 }

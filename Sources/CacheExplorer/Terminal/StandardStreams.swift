@@ -86,6 +86,9 @@ enum StandardStreams {
     }
   }
 
+  /// Why the last call of the system failed.
+  static var lastProblem: String { unsafe String(cString: strerror(errno)) }
+
   /// Leaves, with a status that tells if something that was said is lost.
   static func exit(_ status: Int32) -> Never {
     let status =

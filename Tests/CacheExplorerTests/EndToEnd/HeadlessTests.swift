@@ -351,6 +351,18 @@ import Testing
     #expect(end.complaints.contains { $0.hasPrefix(complaint) }, "\(end.complaints)")
   }
 
+  @Test("A dialogue over an input that is closed has failed, and says so", arguments: ["text", "json"])
+  func closedDialogue(format: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let program = try RunningProgram(
+      ["-c", "exec \"$0\" \"$@\" <&-", Program.path, "run", file, "--format", format], executable: "/bin/sh")
+    let (status, lines, complaints) = await program.end()
+    #expect(status == 2)
+    let said = format == "json" ? lines : complaints
+    #expect(said.contains { $0.contains("cannot be read") }, "\(lines) \(complaints)")
+  }
+
   @Test("A script may come through a pipe with a name, and one that is too long is told of as such")
   func scripts() async throws {
     let folder = try TemporaryFolder()
