@@ -116,12 +116,12 @@ final class ClientGuard: ChannelDuplexHandler {
     hasRefused = true
     // Whoever has begun with a request also answers one that has no end.
     if isReading { return context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
-    let status: HTTPResponseStatus =
+    let (status, why): (HTTPResponseStatus, String) =
       switch error {
-      case .headerOverflow: .requestHeaderFieldsTooLarge
+      case .headerOverflow: (.requestHeaderFieldsTooLarge, "its head is too long")
       // NIO's parser knows a list of methods, and none of them was this.
-      case .invalidMethod: .notImplemented
-      default: .badRequest
+      case .invalidMethod: (.notImplemented, "its method is not known")
+      default: (.badRequest, "what was sent is no request of HTTP/1.1")
       }
     let headers: HTTPHeaders = [
       "Connection": "close", "Content-Length": "0", "Date": HTTPDate(SystemClock().timeSinceEpoch).description,
@@ -129,10 +129,11 @@ final class ClientGuard: ChannelDuplexHandler {
     context.write(
       wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-    note(
-      ServedRequest(
-        method: "-", path: "-", status: Int(status.code), cache: nil, age: nil, bytes: 0, duration: .zero,
-        isWhole: true, isAnsweredByProxy: true))
+    var served = ServedRequest(
+      method: "-", path: "-", status: Int(status.code), cache: nil, age: nil, bytes: 0, duration: .zero,
+      isWhole: true, isAnsweredByProxy: true)
+    served.explanation = why
+    note(served)
     wait(idleTimeout, context)
     context.close(mode: .output, promise: nil)
   }

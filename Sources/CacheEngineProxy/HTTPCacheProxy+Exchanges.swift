@@ -23,8 +23,8 @@ extension HTTPCacheProxy {
           let exchange = Exchange(head: head, start: .now, channel: connection.channel, outbound: outbound)
           let goesOn: Bool
           switch RequestCheck(head, origin: target, peer: peer, settings: settings) {
-          case .refuse(let status):
-            try await answer(exchange, status, [:], "", isLast: true)
+          case .refuse(let status, let why):
+            try await answer(exchange, status, [:], "", isLast: true, why: why)
             goesOn = false
           case .answer(let status, let fields, let body):
             // Content means nothing here; linger(_:_:) takes what comes after the last answer.
@@ -155,9 +155,15 @@ extension HTTPCacheProxy {
       case is CancellationError:
         tally.note(exchange.served(ServedRequest.unanswered, isAnsweredByProxy: false))
         throw error
-      case let fault as ContentFault: try await self.answer(exchange, fault.rawValue, [:], "", isLast: true)
+      case let fault as ContentFault:
+        let why =
+          switch fault {
+          case .tooMuch: "its content has more than the \(settings.bodyBytes) bytes that are accepted"
+          case .cutShort: "its content broke off, or is not framed as HTTP wants it"
+          }
+        try await self.answer(exchange, fault.rawValue, [:], "", isLast: true, why: why)
       case let error as CacheError where error.code == .invalidAddress:
-        try await self.answer(exchange, 400, [:], "", isLast: true)
+        try await self.answer(exchange, 400, [:], "", isLast: true, why: error.message)
       case let cause: try await self.answer(exchange, to: cause, failure?.status)
       }
       return false
@@ -224,7 +230,7 @@ extension HTTPCacheProxy {
   /// Answers without the origin.
   private func answer(
     _ exchange: Exchange, _ status: Int, _ fields: HTTPFields, _ body: String, isLast: Bool,
-    cache: CacheStatus? = nil, error: (any Error)? = nil
+    cache: CacheStatus? = nil, error: (any Error)? = nil, why: String? = nil
   ) async throws {
     var fields = fields
     fields[.contentLength] = String(body.utf8.count)
@@ -232,6 +238,7 @@ extension HTTPCacheProxy {
     if isLast { fields[.connection] = "close" }
     let head = HTTPResponseHead(HTTPTypes.HTTPResponse(status: .init(code: status), headerFields: fields))
     var served = exchange.served(status, cache: cache, isAnsweredByProxy: true)
+    served.explanation = why
     if let error { served.note(error) }
     defer { tally.note(served) }
     try await exchange.outbound.write(

@@ -27,7 +27,7 @@ public struct ServedRequest: Sendable {
   public var time = Duration.zero
   /// Why the origin gave no complete answer, by the names of RFC 9209; `nil` if it did.
   public var fault: String?
-  /// The same in words for people.
+  /// The same in words for people, or why the proxy refused the request.
   public var explanation: String?
 
   package init(

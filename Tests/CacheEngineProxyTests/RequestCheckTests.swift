@@ -40,7 +40,7 @@ import Foundation
       version: .http1_1, method: .POST, uri: "/", headers: HTTPHeaders([("Host", "a")] + fields))
     let origin = try #require(TargetURI(scheme: "http", authority: "a", path: "/"))
     let check = RequestCheck(head, origin: origin, peer: nil, settings: ProxySettings())
-    let isRefused = if case .refuse(400) = check { true } else { false }
+    let isRefused = if case .refuse(400, _) = check { true } else { false }
     #expect(isRefused)
   }
 

@@ -202,6 +202,26 @@ struct ServeTests {
     #expect(complaints.last == "error: 1 of 2 expectations failed")
   }
 
+  @Test("why a request was refused stands in its line")
+  func refusals() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, ["--plain"])
+    _ = try await Curl.run(["--header", "Host: a b", address + "/first"])
+    #expect(
+      await program.line { $0.contains("/first 400 refused") }?.hasSuffix(": its Host is no name with a port") == true)
+    _ = try await Curl.run([
+      "--http1.1", "--header", "Connection: Upgrade", "--header", "Upgrade: a", address + "/second",
+    ])
+    #expect(await program.line { $0.contains("/second 501 refused") }?.contains(": upgrades are for a tunnel") == true)
+    _ = try await Curl.run(["--request", "TEAPOT", address + "/third"])
+    #expect(await program.line { $0.contains(" 501 refused") }?.hasSuffix(": its method is not known") == true)
+    program.type("quit")
+    #expect(await program.end().status == 0)
+    #expect(server.requests.isEmpty)
+  }
+
   @Test("what a client asked for before it was removed is kept for nobody", arguments: ["del", "clear"])
   func removes(_ command: String) async throws {
     let server = try LoopbackServer()

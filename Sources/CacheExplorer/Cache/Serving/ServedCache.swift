@@ -87,6 +87,7 @@ extension ServedExchange {
       outcome: Outcome(request), bytes: request.bytes, duration: request.duration, isWhole: request.isWhole)
     reason = request.cache?.forward?.rawValue
     detail = request.cache?.detail ?? request.fault
+    refusal = request.fault == nil ? request.explanation : nil
     isStored = request.cache?.isStored ?? false
     cacheStatus = request.cache?.text
     age = request.age

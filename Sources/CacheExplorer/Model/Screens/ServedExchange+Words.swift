@@ -41,6 +41,7 @@ extension ServedExchange {
     case .collapsed: return asked + " It took part in the request of another client."
     case .refused where detail == "only-if-cached":
       return "The client forbade asking the server (only-if-cached), and nothing that is stored answers it."
+    case .refused where refusal != nil: return "It was refused: \(refusal ?? "")."
     case .refused:
       return detail.map(Self.whyUnanswered)
         ?? (isWhole ? "It was refused: see its status." : "Its client left, or the proxy stopped, before its answer.")

@@ -34,6 +34,8 @@ package struct ServedExchange: Equatable, Sendable, Codable {
   package var reason: String?
   /// What else `Cache-Status` says; why an answer is not stored.
   package var detail: String?
+  /// Why the proxy refused it, in words.
+  package var refusal: String?
   package var isStored = false
   /// The member of the field `Cache-Status`.
   package var cacheStatus: String?
