@@ -309,6 +309,9 @@ import Testing
     #expect(message { try RequestTrace(contentsOf: cut) }.contains("ends in the middle of a record of 24 bytes"))
     let damaged = try file(few + record(4, 1, 1, -9), "bad.oracleGeneral.bin")
     #expect(message { try RequestTrace(contentsOf: damaged) }.contains("in record 4; it is damaged"))
+    let text = try file(Data("one key\nand another\n\u{e4}nd a third\n".utf8), "text.oracleGeneral")
+    #expect(message { try RequestTrace(contentsOf: text) }.contains("is text, and not records of 24 bytes"))
+    #expect(try RequestTrace(contentsOf: text, format: .text).keys.count == 3)
   }
 
   // MARK: - Recognizing

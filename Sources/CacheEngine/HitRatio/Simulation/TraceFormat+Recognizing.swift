@@ -84,6 +84,11 @@ extension TraceFormat {
     return true
   }
 
+  /// Whether there are no control characters but those of text; a record of numbers has bytes that are zero, if only in its size.
+  static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+    !bytes.isEmpty && bytes.prefix(1_536).allSatisfy { $0 == 0x09 || $0 == 0x0a || $0 == 0x0d || $0 >= 0x20 }
+  }
+
   static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -87,6 +87,11 @@ package struct TraceLines: ~Copyable {
     // Some editors and spreadsheets begin UTF-8 with a mark.
     let text = buffer[rest].starts(with: [0xef, 0xbb, 0xbf]) ? rest.dropFirst(3) : rest
     let format = self.format ?? TraceFormat(beginning: buffer[text], isWhole: isWhole, path: bytes.name)
+    guard format != .oracleGeneral || !TraceFormat.isText(buffer[rest]) else {
+      throw TraceProblem(
+        file: name, message: "is text, and not records of 24 bytes",
+        remedy: "name the format that it has, or give it a name that does not end in .oracleGeneral")
+    }
     if format.width == nil { rest = text }
     self.format = format
     return TraceLineParser(format: format)
