@@ -196,9 +196,14 @@ package struct ConfigurationReader {
 
   private mutating func checked(_ request: WorkloadRequest, at place: Place) -> WorkloadRequest? {
     guard WorkloadTable.names.contains(request.name) else {
+      let first = request.name.prefix { $0 != " " }
+      // As the command line has it.
+      let hasOptions = first != request.name && WorkloadTable.names.contains(String(first))
       report(
-        "there is no workload “\(request.name)”", NearestName.remedy(for: request.name, among: WorkloadTable.names),
-        at: place)
+        "there is no workload “\(request.name)”",
+        hasOptions
+          ? "write options as fields: workload: { name: \(first), rate: 20 }"
+          : NearestName.remedy(for: request.name, among: WorkloadTable.names), at: place)
       return nil
     }
     if request.name == "trace", request.file == nil {

@@ -432,6 +432,9 @@ private let badConfigurations = [
   BadConfiguration(
     "levels: [memory]\nworkload: zipd", ":2:11: error: there is no workload “zipd”; did you mean “zipf”?"),
   BadConfiguration(
+    "levels: [memory]\nworkload: zipf --rate 20",
+    ":2:11: error: there is no workload “zipf --rate 20”; write options as fields: workload: { name: zipf, rate: 20 }"),
+  BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, file: ./x }",
     ":2:25: error: “file” of workload: scan does not use it; leave it out; it is for trace"),
   BadConfiguration(
