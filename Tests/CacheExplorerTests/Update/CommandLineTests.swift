@@ -1,4 +1,5 @@
 import CacheEngine
+import Foundation
 import Testing
 
 @testable import ExplorerCache
@@ -203,6 +204,26 @@ struct CommandLineTests {
     #expect(scene.lines[22].hasSuffix(" ✕ " + reason), "\(scene.lines[22])")
     scene.send(.input(.resized(Size(width: 120, height: 40))))
     #expect(scene.lines.contains { $0.hasSuffix(" ✕ reload → failed: " + reason) })
+  }
+
+  @Test("What is wrong is told whole over what stands above where its row is too narrow", arguments: [40, 80])
+  func wrappedReasons(width: Int) {
+    var scene = Scene(size: Size(width: width, height: 24))
+    let reason =
+      "there is no workload “zpif”, and a good deal more is wrong than a row can hold; use one of zipf, uniform, scan, loop, burst"
+    func told(_ rows: Range<Int>) -> String {
+      scene.lines[rows].map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+    }
+    scene.press(.character(":"))
+    scene.send(.rejected(line: "run zpif", reason: reason, column: 4))
+    #expect(told(12..<22).hasSuffix("✕ " + reason), "\(scene.lines)")
+    #expect(scene.lines[22].hasPrefix(" :run zpif"))
+    scene.press(.escape)
+    let result = CommandResult(command: "run", outcome: .error, microseconds: 0, error: reason)
+    scene.send(.finished(result, line: "run trace"))
+    #expect(told(12..<23).hasSuffix("✕ " + reason), "\(scene.lines)")
+    scene.press(.character(":"))
+    #expect(!scene.lines.contains { $0.contains("use one of") }, "who types sees what there is")
   }
 
   @Test("Why a key did nothing is said until the next one does something; what a command answered stays")

@@ -67,6 +67,34 @@ enum CommandRow {
       }
     }
     if let row = layout.answer { drawAnswer(model, under: fault, in: row, on: &canvas) }
+    drawReason(model, layout, on: &canvas)
+  }
+
+  /// What was wrong in full, over what stands above, where its row is too narrow: nobody can mend what they cannot read.
+  private static func drawReason(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {
+    let state = model.command
+    let isTyping = model.mode == .command
+    let reason: String
+    if isTyping, let fault = state.fault {
+      reason = fault.text
+    } else if model.mode == .normal, state.running.isEmpty, let answer = state.answer, !answer.isGood {
+      reason = model.shown(answer.reason ?? answer.text, keys: answer.secrets)
+    } else {
+      return
+    }
+    let rect = layout.commandLine
+    let text = "✕ " + DisplayText(reason)
+    let isWhole = isTyping && layout.answer == nil
+    let room = isWhole ? rect.width - 4 - DisplayText(" :" + state.editor.text).width : rect.width - 1
+    guard text.width > room else { return }
+    let lines = text.wrapped(to: max(8, rect.width - 2)).prefix(max(1, canvas.size.height / 3))
+    // Beneath the last line stands what is typed, or nothing.
+    let last = isTyping ? rect.y - 1 : (layout.answer ?? rect).y
+    for (place, line) in lines.enumerated() {
+      let y = last - lines.count + 1 + place
+      canvas.fill(Rect(x: rect.x, y: y, width: rect.width, height: 1))
+      canvas.write(line, x: rect.x + 1, y: y, style: .error, limit: rect.width - 1)
+    }
   }
 
   /// A few that are carried out here.
@@ -141,7 +169,6 @@ enum CommandRow {
     let room = rect.right - x - 4
     guard room > 8 else { return }
     if let fault = state.fault {
-      // The row of the answer says it in full.
       canvas.write("✕ " + DisplayText(fault.text), x: x + 2, y: rect.y, style: .error, limit: room)
       return
     }
