@@ -75,7 +75,10 @@ final class Explorer {
     }
     self.model.command.grammar = .commandLine
     if let history { self.model.command.remember(all: history.lines) }
-    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] workload in
+    interpreter = Interpreter(
+      opened, mode: .interactive, isReadOnly: model.isReadOnly,
+      onProblem: { [mailbox] in mailbox.post(.finished($0, line: "")) }
+    ) { [mailbox] workload in
       mailbox.post(.workload(workload))
       // What the requests took on their way lies free between what stays.
       if workload == nil { ctg_give_memory_back() }

@@ -67,7 +67,8 @@ extension Session {
     let levels = attached.live.levels.map(\.name).joined(separator: ", ")
     say("its levels are \(harmless(levels)); “help” tells the commands")
     let interpreter = Interpreter(
-      OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly)
+      OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly,
+      onProblem: { say($0.sentence) })
     let session = PlainSession(interpreter: interpreter, buffer: buffer, mask: appearance.keyMask, say: say)
     let follower = Follower { message in
       guard case .log(let lines, _) = message else { return }

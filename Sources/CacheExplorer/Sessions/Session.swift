@@ -264,7 +264,9 @@ enum Session {
     say("\(harmless(show.configuration.name)) is open; its levels are \(harmless(levels)); “help” tells the commands")
     if let caption = show.caption { say(caption) }
     let session = PlainSession(
-      interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
+      interpreter: Interpreter(
+        opened, mode: .interactive, isReadOnly: show.appearance.readOnly, onProblem: { say($0.sentence) }),
+      buffer: buffer,
       mask: show.appearance.keyMask, say: say)
     let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
     let work = Task {

@@ -49,6 +49,20 @@ struct CommandExecutorTests {
     try await live.close()
   }
 
+  @Test("Why a workload beside the commands could not go on is told")
+  func brokenWorkload() async throws {
+    let configuration = try ConfigurationReader.read("levels: [memory]", file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml")
+    let problems = Synchronization.Mutex<[String]>([])
+    let interpreter = Interpreter(
+      OpenedCache(live: live), mode: .interactive,
+      onProblem: { result in problems.withLock { $0.append(result.sentence) } })
+    _ = await interpreter.run(RunVerb(WorkloadRequest(name: "trace", file: "/")))
+    await interpreter.waitForWorkload()
+    #expect(problems.withLock { $0 }.first?.hasPrefix("run: /: error: the trace cannot be read") == true)
+    try await live.close()
+  }
+
   @Test("A read that is interrupted says so")
   func interrupted() async throws {
     let configuration = try ConfigurationReader.read(

@@ -32,16 +32,20 @@ package final class Interpreter: Sendable {
   private let workload = Mutex<Task<Void, Never>?>(nil)
   /// Is told the name of a workload that begins beside the commands, and `nil` when it has ended.
   private let onWorkload: @Sendable (String?) -> Void
+  /// Is told why a workload beside the commands could not go on.
+  private let onProblem: @Sendable (CommandResult) -> Void
   private let undo = Mutex<UndoRecord?>(nil)
 
   package init(
     _ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false,
+    onProblem: @escaping @Sendable (CommandResult) -> Void = { _ in },
     onWorkload: @escaping @Sendable (String?) -> Void = { _ in }
   ) {
     self.opened = Mutex(opened)
     self.mode = mode
     self.isReadOnly = isReadOnly
     self.onWorkload = onWorkload
+    self.onProblem = onProblem
   }
 
   /// For a cache that was not made from a file, and cannot be reloaded.
@@ -125,9 +129,11 @@ package final class Interpreter: Sendable {
   func start(_ stream: Workload, _ request: WorkloadRequest, rate: Double) {
     let runner = WorkloadRunner(live: live)
     onWorkload(request.name)
-    let task = Task { [onWorkload] in
-      _ = await runner.run(stream, requests: request.requests, rate: rate)
+    let task = Task { [onWorkload, onProblem] in
+      let report = await runner.run(stream, requests: request.requests, rate: rate)
       onWorkload(nil)
+      guard let problem = report.problem else { return }
+      onProblem(CommandResult(command: "run", outcome: .error, microseconds: 0, error: "\(problem)"))
     }
     workload.withLock { $0 = task }
   }
