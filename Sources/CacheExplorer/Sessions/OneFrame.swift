@@ -31,7 +31,7 @@ enum OneFrame {
         throw ProgramFailure(.usage, "error: --page \(page.word): \(reason)")
       }
     }
-    return canvas(model).lines.map { appearance.ascii ? ASCIIGlyphs.text($0) : $0 }.joined(separator: "\n")
+    return (appearance.ascii ? canvas(model).asciiLines : canvas(model).lines).joined(separator: "\n")
   }
 
   static func canvas(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size) async -> Canvas {

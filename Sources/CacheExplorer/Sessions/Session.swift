@@ -240,8 +240,8 @@ enum Session {
       StandardStreams.say(
         "\(harmless(file)): a session of \(harmless(recording.start.title)), "
           + "\(Format.behind(nanoseconds: recording.length)), \(count) of \(size); the last one:")
-      let lines = playback.canvas.lines.joined(separator: "\n")
-      StandardStreams.say(appearance.ascii ? ASCIIGlyphs.text(lines) : lines)
+      let canvas = playback.canvas
+      StandardStreams.say((appearance.ascii ? canvas.asciiLines : canvas.lines).joined(separator: "\n"))
       if let note = recording.note { StandardStreams.complain("notice: \(file): \(note)") }
       if let failure = playback.failure { throw ProgramFailure(.usage, failure.description) }
       return

@@ -267,10 +267,15 @@ final class Curses {
 
   private func drawRow(_ y: Int, of canvas: Canvas, width: Int) {
     var x = 0
+    if !isUnicode, width > 0 {
+      let row = ASCIIGlyphs.row(canvas.cells[(y * canvas.size.width)...].prefix(width))
+      for (place, base) in row.enumerated() { put(DrawnGlyph(base: base), canvas[place, y].style, x: place, y: y) }
+      x = row.count
+    }
     while x < width {
       let cell = canvas[x, y]
       let room = x + 1 < width && canvas[x + 1, y].glyph.isEmpty ? 2 : 1
-      let glyph = DrawnGlyph.resolve(cell.glyph, room: room, isUnicode: isUnicode) { Int(cn_width($0.value)) }
+      let glyph = DrawnGlyph.resolve(cell.glyph, room: room) { Int(cn_width($0.value)) }
       put(glyph, cell.style, x: x, y: y)
       x += glyph.width
     }

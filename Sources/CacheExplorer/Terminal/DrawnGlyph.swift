@@ -17,11 +17,10 @@ struct DrawnGlyph: Equatable, Sendable {
   /// `widthOf` gives the cells that the C library reserves for a scalar, -1 for what it cannot print. curses counts with
   /// it, so that a glyph it sees differently would shift the rest of the row.
   static func resolve(
-    _ glyph: Glyph, room: Int, isUnicode: Bool, widthOf: (Unicode.Scalar) -> Int
+    _ glyph: Glyph, room: Int, widthOf: (Unicode.Scalar) -> Int
   ) -> DrawnGlyph {
     guard let base = glyph.base else { return DrawnGlyph(base: " ") }
     if base.value >= 0x20, base.value < 0x7f, !glyph.hasMarks { return DrawnGlyph(base: base) }
-    guard isUnicode else { return DrawnGlyph(base: ASCIIGlyphs.lookAlike(of: glyph.text)) }
     guard base.value > 0x9f || (0x20...0x7e).contains(base.value) else { return .unknown }
     let width = widthOf(base)
     guard width == 1 || width == 2, width <= room else { return .unknown }

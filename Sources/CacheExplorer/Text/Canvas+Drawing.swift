@@ -150,9 +150,14 @@ extension Style {
 
 extension Canvas {
   /// The rows as text, without styles; spaces at the ends of rows left out.
-  package var lines: [String] {
+  package var lines: [String] { rows { $0.reduce(into: "") { $0 += $1.glyph.text } } }
+
+  /// As ``lines``, in ASCII, and as wide.
+  package var asciiLines: [String] { rows { String(String.UnicodeScalarView(ASCIIGlyphs.row($0))) } }
+
+  private func rows(_ text: (ArraySlice<Cell>) -> String) -> [String] {
     (0..<size.height).map { y in
-      var row = cells[y * size.width..<(y + 1) * size.width].reduce(into: "") { $0 += $1.glyph.text }
+      var row = text(cells[y * size.width..<(y + 1) * size.width])
       while row.last == " " { row.removeLast() }
       return row
     }

@@ -17,19 +17,18 @@ struct DrawnGlyphTests {
     }
   }
 
-  private func draw(_ glyph: String, room: Int = 1, isUnicode: Bool = true) -> DrawnGlyph {
-    DrawnGlyph.resolve(Glyph(glyph), room: room, isUnicode: isUnicode, widthOf: width)
+  private func draw(_ glyph: String, room: Int = 1) -> DrawnGlyph {
+    DrawnGlyph.resolve(Glyph(glyph), room: room, widthOf: width)
   }
 
   @Test(
     "no control character gets through",
     arguments: ["\u{1b}", "\u{0}", "\n", "\r\n", "\u{7f}", "\u{9b}", "\u{85}", "a\u{1b}", "e\u{301}\u{9b}"])
   func controls(glyph: String) {
-    for isUnicode in [true, false] {
-      let drawn = draw(glyph, isUnicode: isUnicode)
-      #expect(drawn.base == "?")
-      #expect(drawn.marks.isEmpty)
-    }
+    let drawn = draw(glyph)
+    #expect(drawn.base == "?")
+    #expect(drawn.marks.isEmpty)
+    #expect(ASCIIGlyphs.lookAlike(of: glyph) == "?")
   }
 
   @Test("what the C library sees wider than its cell is not drawn")
@@ -65,7 +64,7 @@ struct DrawnGlyphTests {
       ("±", "~"), ("‖", "|"), ("▾", "v"), ("÷", "/"), ("≠", "!"), ("∞", "-"),
     ] as [(String, Unicode.Scalar)])
   func ascii(glyph: String, expected: Unicode.Scalar) {
-    #expect(draw(glyph, isUnicode: false) == DrawnGlyph(base: expected))
+    #expect(ASCIIGlyphs.lookAlike(of: glyph) == expected)
   }
 
   @Test("in ASCII a hit, a miss and an error stay different")
@@ -78,8 +77,19 @@ struct DrawnGlyphTests {
   func onlyASCII() {
     for value in UInt32(0)...0x2fff {
       guard let scalar = Unicode.Scalar(value) else { continue }
-      let drawn = draw(String(scalar), isUnicode: false)
-      #expect((0x20...0x7e).contains(drawn.base.value), "for U+\(String(value, radix: 16))")
+      let shown = ASCIIGlyphs.lookAlike(of: String(scalar))
+      #expect((0x20...0x7e).contains(shown.value), "for U+\(String(value, radix: 16))")
     }
+  }
+
+  @Test("in ASCII a sign takes the blanks behind it where one of them is left, and a comparison that before its number")
+  func asciiRows() {
+    let rows = [
+      ("long…    9", "long...  9"), ("long… 9", "long. 9"), ("long…   9", "long... 9"), ("long…", "long."),
+      ("≥ debug · 日本", ">=debug - ? ?"), ("≥80%", ">80%"), ("told 3 ≤ 4ms", "told 3 <=4ms"), ("a → b", "a > b"),
+      ("hit ··▁ 3", "hit .._ 3"),
+    ]
+    for (row, expected) in rows { #expect(Canvas(lines: [row]).asciiLines == [expected]) }
+    #expect(ASCIIGlyphs.text("80% ≥ 79%, …\na→b · 日") == "80% >= 79%, ...\na->b - ?")
   }
 }
