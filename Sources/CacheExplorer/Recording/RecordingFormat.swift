@@ -152,6 +152,10 @@ extension SessionStart {
   init(recorded json: JSONText) throws(RecordedFault) {
     self = try json.recorded()
     guard (-86_400...86_400).contains(utcOffsetInSeconds) else { throw RecordedFault("no clock is so far from UTC") }
+    let sides = 1...Canvas.largest
+    guard sides.contains(size.width), sides.contains(size.height) else {
+      throw RecordedFault("no window has \(size.width)x\(size.height) cells")
+    }
     try ChainPart.check(chain, levels, operators)
   }
 }

@@ -242,6 +242,10 @@ enum Session {
           + "\(Format.behind(nanoseconds: recording.length)), \(count) of \(size); the last one:")
       let canvas = playback.canvas
       StandardStreams.say((appearance.ascii ? canvas.asciiLines : canvas.lines).joined(separator: "\n"))
+      if playback.failure == nil, playback.isAsShown(canvas) == false {
+        StandardStreams.complain(
+          "notice: \(file): this is not the picture that was shown; the file was changed, or another program made it")
+      }
       if let note = recording.note { StandardStreams.complain("notice: \(file): \(note)") }
       if let failure = playback.failure { throw ProgramFailure(.usage, failure.description) }
       return

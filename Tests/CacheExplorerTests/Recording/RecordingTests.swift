@@ -125,6 +125,10 @@ import Testing
     #expect(chain != text && failure(chain).contains("the cache has parts that are not there"))
     let zone = text.replacing("\"utcOffsetInSeconds\":0", with: "\"utcOffsetInSeconds\":9223372036854775807")
     #expect(zone != text && failure(zone).contains("no clock is so far from UTC"))
+    for width in ["-5", "0", "999999999"] {
+      let window = text.replacing("\"width\":100", with: "\"width\":\(width)")
+      #expect(failure(window).contains("no window has \(width)x36 cells"))
+    }
     var lines = text.split(separator: "\n").map(String.init)
     lines[5] = "what is this"
     #expect(failure(lines.joined(separator: "\n") + "\n").hasPrefix("a.rec:6: error: this is no line of a recording; "))
