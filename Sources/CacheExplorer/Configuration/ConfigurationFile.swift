@@ -16,6 +16,9 @@ package enum ConfigurationFile {
   package static func load(_ path: String) throws(ConfigurationFailure) -> CacheConfiguration {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+      guard path != "-" else {
+        throw failure(path, "a configuration is not read from standard input", "write it into a file, and name that")
+      }
       throw failure(path, "there is no such file", "check the path, or run `cache-explorer demo` for an example")
     }
     guard !isDirectory else {

@@ -32,6 +32,12 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("Standard input, which cannot be read again, is refused as such")
+  func standardInput() {
+    #expect(
+      problem("-") == "-: error: a configuration is not read from standard input; write it into a file, and name that")
+  }
+
   @Test("A file that asks for more memory than the machine can spare is warned of it")
   func greedy() throws {
     try withFolder { folder in
