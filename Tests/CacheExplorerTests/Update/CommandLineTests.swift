@@ -168,6 +168,7 @@ struct CommandLineTests {
     large.send(.rejected(line: line + String(repeating: " c", count: 20), reason: "not closed", column: 105))
     let (typed, said) = (Array(large.lines[37]), Array(large.lines[38]))
     #expect(said.firstIndex(of: "^") == typed.firstIndex(of: "'"), "\(large.lines[37...38])")
+    #expect(!large.lines[37].contains("not closed"), "once is enough")
   }
 
   @Test("The answer to a line with a long key is told beside the ends of the line")

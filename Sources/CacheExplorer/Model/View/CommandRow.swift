@@ -26,7 +26,9 @@ enum CommandRow {
       }
       fault = place(ofFaultIn: model.command, from: drawn.start).flatMap { $0 < rect.x + prompt.width ? nil : $0 }
       if layout.answer == nil, let fault { canvas.reverse(Rect(x: fault, y: rect.y, width: 1, height: 1)) }
-      drawHint(model.command, from: x, in: rect, on: &canvas)
+      // The row of the answer tells it, under its place if there is room.
+      let isTold = layout.answer != nil && model.command.running.isEmpty && model.command.fault != nil
+      if !isTold { drawHint(model.command, from: x, in: rect, on: &canvas) }
     case .filter:
       let problem = model.focus == .entries ? model.list.filter.problem?.error.message : nil
       var part = rect
