@@ -103,6 +103,19 @@ struct ScreensTests {
     #expect(scene.lines.contains { $0.contains("under way") })
   }
 
+  @Test("a long key leaves room for what is known of its value")
+  func longKey() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    let key = String(repeating: "k", count: 300)
+    scene.read(key, from: 0)
+    scene.type("2v")
+    scene.send(.value(ValueSight(key: key, level: "memory", content: .bytes([0x61], of: 1))))
+    #expect(
+      scene.lines.contains {
+        $0.contains("Value of kkk") && $0.hasSuffix(" text, 1 B in MEMORY · P hides · Esc closes ┐")
+      }, "\(scene.lines)")
+  }
+
   @Test("v shows a value as text, as JSON or as bytes, and P hides it")
   func values() throws {
     var scene = try ScreensScene.make(Self.small)

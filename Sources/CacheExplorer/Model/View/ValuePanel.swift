@@ -13,11 +13,14 @@ enum ValuePanel {
     let content = lines(sight, model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
     let top = min(max(0, model.inspection?.top ?? 0), max(0, content.lines.count - rows))
-    let title: DisplayText = "Value of " + DisplayText(model.shown(sight.key))
     let more =
       content.lines.count > rows
       ? "\(top + 1)–\(min(content.lines.count, top + rows)) of \(content.lines.count) · " : ""
-    canvas.box(rect, title: title, right: "\(content.what) · \(more)P hides · Esc closes", isFocused: true)
+    let right: DisplayText = "\(content.what) · \(more)P hides · Esc closes"
+    // A long key leaves room for what is known of the value.
+    let room = max(rect.width / 4, rect.width - right.width - 17)
+    let title: DisplayText = "Value of " + DisplayText(model.shown(sight.key)).shortened(to: room)
+    canvas.box(rect, title: title, right: right, isFocused: true)
     for (row, line) in content.lines.dropFirst(top).prefix(rows).enumerated() {
       canvas.write(line, x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
     }
