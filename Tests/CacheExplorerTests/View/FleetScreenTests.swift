@@ -53,19 +53,21 @@ struct FleetScreenTests {
   func silent() throws {
     var ledger = FleetLedger()
     let place = ledger.join(
-      FleetSheet.App(name: "one", pid: 7, socket: "/one"), shared: ["redis"], sources: [], at: Scene.start)
+      FleetSheet.App(name: "a-rather-long-name", pid: 7, socket: "/one"), shared: ["redis"], sources: [],
+      at: Scene.start)
     ledger.hears(place, deafSince: nil)
     func line() throws -> String {
       var scene = Scene(size: Size(width: 120, height: 40))
       scene.send(.fleet(ledger.sheet(now: Scene.start.advanced(by: .seconds(9)))))
       scene.type("F")
-      return try #require(scene.lines.first { $0.contains("1 one 7") })
+      return try #require(scene.lines.first { $0.contains("1 a-rather-long-name 7") })
     }
     ledger.answers(place, silentSince: Scene.start)
     #expect(try line().contains("✕ not answering for 9s"))
     #expect(ledger.sheet(now: Scene.start.advanced(by: .seconds(9))).json.line.contains("\"silentMilliseconds\":9000"))
+    #expect(try !line().contains(" hit"), "a figure that is cut is another figure")
     ledger.answers(place, silentSince: nil)
-    #expect(try line().contains("● hears"))
+    #expect(try line().contains("● hears  hit — of 0"))
     ledger.answers(place, silentSince: Scene.start)
     ledger.left(place, because: "the app has ended")
     #expect(try line().contains("gone: the app has ended"))

@@ -88,12 +88,15 @@ package enum FleetAppsPanel: Panel {
     for (place, app) in sheet.apps.enumerated() {
       let mark: DisplayText = place == cursor(model) ? "▸" : " "
       let (state, style) = state(of: app, sheet)
-      lines.append([
+      let line = [
         Span(mark, .accent), Span(DisplayText("\(place + 1) \(app.name)"), place == sheet.chosen ? .key : .plain),
         Span(DisplayText(" \(app.pid)  "), .faint), Span(DisplayText(state), style),
-        Span(
-          DisplayText("  hit \(FigureTable.percent(app.hits, app.lookups)) of \(Format.count(app.lookups))"), .faint),
-      ])
+      ]
+      let hit = DisplayText("  hit \(FigureTable.percent(app.hits, app.lookups))")
+      let whole = hit + DisplayText(" of \(Format.count(app.lookups))")
+      let room = width - line.reduce(0) { $0 + $1.text.width }
+      // A figure that is cut is another figure.
+      lines.append(line + [whole, hit].filter { $0.width <= room }.prefix(1).map { Span($0, .faint) })
       lines += figures(of: app, width: width)
     }
     if !sheet.leases.isEmpty {
