@@ -20,6 +20,25 @@ struct OverviewTests {
     try expect(Scene.busy(small), shows: smallOverview, styledAs: "Overview80x24")
   }
 
+  @Test("A rate of many digits stands apart from the history before it")
+  func highRates() throws {
+    var scene = Scene(size: large)
+    let statistics = CacheStatistics()
+    for _ in 0..<8 {
+      let before = statistics.snapshot
+      for _ in 0..<10_848 {
+        statistics.record(
+          CacheEvent(
+            time: scene.now, request: nil, level: "memory", key: "k",
+            kind: .hit(cost: 1, deadline: nil, .microseconds(3))))
+      }
+      scene.send(.events([], lost: 10_848, counted: statistics.snapshot.since(before)))
+      scene.pass(.seconds(1))
+    }
+    let line = try #require(scene.lines.first { $0.contains("│ hit ") })
+    #expect(line.contains("█ 10 848/s │"), "\(line)")
+  }
+
   @Test("At 40x10 the levels and the command line remain")
   func leastScreen() throws {
     try expect(Scene.busy(Layout.smallest), shows: least, styledAs: "Overview40x10")

@@ -22,8 +22,11 @@ enum LevelBoxes {
   /// Where the history of a level stands in its box, a column for each second.
   static func history(_ picture: Picture, _ index: Int, in box: Rect) -> Rect? {
     guard picture.levels[index].isOrigin else {
-      // Behind the label and the share, before the rate.
-      let columns = min(box.width - 23, 60)
+      // Behind the label and the share, before the rate and a blank.
+      let past = picture.traffic[index].seconds
+      let rates = [past.rate(at: picture.now) { $0.hits }, past.rate(at: picture.now) { $0.misses }]
+      let widest = rates.map { DisplayText(Format.perSecond($0)).width }.max() ?? 0
+      let columns = min(box.width - 18 - max(5, widest), 60)
       return columns > 3 ? Rect(x: box.x + 15, y: box.y + 1, width: columns, height: 2) : nil
     }
     let rate = Format.perSecond(picture.traffic[index].seconds.rate(at: picture.now) { $0.asked })
