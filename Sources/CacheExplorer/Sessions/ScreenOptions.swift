@@ -19,11 +19,11 @@ struct ScreenOptions: ParsableArguments, Sendable {
   @Flag(help: "Insist on a screen: exit with status 4 if there can be none.") var screen = false
   @Flag(name: .customLong("ascii"), help: "Draw with ASCII characters only, as if LC_ALL were C or POSIX.")
   var asksForASCII = false
-  @Option(help: "When to use colours: auto (as NO_COLOR and the terminal say), always or never.")
+  @Option(help: .taking("when", "When to use colours: auto (as NO_COLOR and the terminal say), always or never."))
   var color = ColorChoice.auto
   @Option(help: "The colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
   @Option(
-    help: "The screen to show first, and to print with --once: \(ScreenOptions.pages).",
+    help: .taking("screen", "The screen to show first, and to print with --once: \(ScreenOptions.pages)."),
     completion: .list(Page.allCases.map(\.word)), transform: ScreenOptions.page)
   var page: Page?
   @Flag(help: "Refuse commands and keys that change the cache; reads still fill its levels.") var readOnly = false

@@ -37,14 +37,16 @@ struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Watch for a moment, print one picture, and exit.") var once = false
   @Flag(help: "Like --once, with the statistics as JSON instead of the picture.") var json = false
   @Option(help: "With --once: text for the picture, json for what --json prints.") var format: ScriptRunner.Format?
-  @Option(parsing: .unconditional, help: "For a server: how many keys to look at, 100000 at most.") var keys = 10_000
+  @Option(parsing: .unconditional, help: .taking("n", "For a server: how many keys to look at, 100000 at most."))
+  var keys = 10_000
   @Option(
     parsing: .unconditional,
-    help: "For a server: listen to every command for this long, 60s at most, which slows it down considerably.",
+    help: .taking(
+      "time", "For a server: listen to every command for this long, 60s at most, which slows it down considerably."),
     transform: AttachCommand.monitorLimit)
   var monitor: Duration?
   @Option(
-    name: .customLong("for"), parsing: .unconditional, help: "How long --once watches; by default 1s.",
+    name: .customLong("for"), parsing: .unconditional, help: .taking("time", "How long --once watches; by default 1s."),
     transform: AttachCommand.duration)
   var moment = Duration.seconds(1)
   @OptionGroup var appearance: ScreenOptions

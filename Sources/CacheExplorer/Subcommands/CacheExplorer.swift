@@ -76,7 +76,8 @@ struct CacheExplorer: AsyncParsableCommand {
     if let code = error as? ExitCode { StandardStreams.exit(code.rawValue) }
     let message = fullMessage(for: error)
     guard exitCode(for: error) == .success else {
-      StandardStreams.complain(message)
+      // As everything else that is wrong is told.
+      StandardStreams.complain(message.hasPrefix("Error: ") ? "e" + message.dropFirst() : message)
       StandardStreams.exit(ProgramFailure.Status.usage.rawValue)
     }
     StandardStreams.say(message)
@@ -93,9 +94,14 @@ extension CompletionKind {
 }
 
 extension ArgumentHelp {
+  /// What an option does, and what to call what stands behind it.
+  static func taking(_ value: String, _ text: String) -> ArgumentHelp { ArgumentHelp("\(text)", valueName: value) }
+
   static let configuration: ArgumentHelp = "The configuration: YAML or JSON."
-  static let expect: ArgumentHelp =
+  static let expect = ArgumentHelp.taking(
+    "expectation",
     "Exit with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
+  )
   static let strict: ArgumentHelp = "Exit with status 5 if a network or another source cannot be reached."
 }
 #endif

@@ -26,22 +26,26 @@ struct CompareCommand: AsyncParsableCommand {
 
   @Argument(help: "The first configuration: YAML or JSON.", completion: .configuration) var first: String
   @Argument(help: "The second configuration.", completion: .configuration) var second: String
-  @Option(help: "The file with the requests; - for standard input.", completion: .file()) var trace: String?
+  @Option(help: .taking("file", "The file with the requests; - for standard input."), completion: .file())
+  var trace: String?
   @Option(
-    help: "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given.",
+    help: .taking("format", "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given."),
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
-  @Option(parsing: .unconditional, help: "With --trace: how many times to run each.") var runs = 5
-  @Option(parsing: .unconditional, help: "With --trace: how many requests to have under way at once.")
+  @Option(parsing: .unconditional, help: .taking("n", "With --trace: how many times to run each.")) var runs = 5
+  @Option(parsing: .unconditional, help: .taking("n", "With --trace: how many requests to have under way at once."))
   var clients = 1
   @Option(
     parsing: .unconditional,
-    help: "With --trace: how fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin."
+    help: .taking(
+      "factor",
+      "With --trace: how fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin.")
   )
   var speed = 1.0
   @Option(help: "With --trace: the output format, text or json.") var format = ScriptRunner.Format.text
   @Option(
-    name: .customLong("run"), help: "Without --trace: the workload for both, with its options; else that of the first.",
+    name: .customLong("run"),
+    help: .taking("workload", "Without --trace: the workload for both, with its options; else that of the first."),
     completion: .list(WorkloadTable.names))
   var workload: String?
   @Flag(help: .strict) var strict = false

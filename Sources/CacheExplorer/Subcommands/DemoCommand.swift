@@ -22,7 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
   @Flag(help: "List the demonstrations.") var list = false
   @Option(
     parsing: .unconditional,
-    help: "With --export FILE.svg: after how many seconds of simulated time, which pass immediately.")
+    help: .taking("n", "With --export FILE.svg: after how many seconds of simulated time, which pass immediately."))
   var seconds = 20
   @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions

@@ -7,22 +7,28 @@ import ExplorerText
 /// What is recorded, or replayed in place of a cache.
 struct RecordingOptions: ParsableArguments, Sendable {
   @Option(
-    help: """
+    help: .taking(
+      "file",
+      """
       Record the session into this file, from its start: everything that happens, every key, and the values that were \
       looked at; with --mask, neither keys nor values.
-      """, completion: .file())
+      """), completion: .file())
   var record: String?
   @Option(
     parsing: .unconditional,
-    help: "The size at which the recording ends, and says so, such as 1GiB; by default 256 MiB.")
+    help: .taking("size", "The size at which the recording ends, and says so, such as 1GiB; by default 256 MiB."))
   var recordLimit: String?
-  @Option(help: "Show a recorded session again, picture by picture.", completion: .file()) var replay: String?
-  @Option(parsing: .unconditional, help: "The speed of the replay, from 0.001 to 1000.") var speed = 1.0
+  @Option(help: .taking("file", "Show a recorded session again, picture by picture."), completion: .file())
+  var replay: String?
+  @Option(parsing: .unconditional, help: .taking("factor", "The speed of the replay, from 0.001 to 1000."))
+  var speed = 1.0
   @Option(
-    help: """
+    help: .taking(
+      "file",
+      """
       With --replay: write the session as FILE.cast for asciinema, or its last picture as FILE.svg, and exit. With a \
       demonstration: write its picture as FILE.svg.
-      """, completion: .file(extensions: ["cast", "svg"]))
+      """), completion: .file(extensions: ["cast", "svg"]))
   var export: String?
 
   /// Nothing is recorded, replayed or written.

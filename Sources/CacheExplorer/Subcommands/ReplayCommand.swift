@@ -17,17 +17,19 @@ struct ReplayCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: .configuration, completion: .configuration) var config: String
-  @Option(help: "The file with the requests; - for standard input.", completion: .file()) var trace: String
+  @Option(help: .taking("file", "The file with the requests; - for standard input."), completion: .file())
+  var trace: String
   @Option(
-    help: "The format of the trace: \(TraceFormat.names); recognised if not given.",
+    help: .taking("format", "The format of the trace: \(TraceFormat.names); recognised if not given."),
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
   @Option(help: "The output format: text, or json with one object per line.") var format = ScriptRunner.Format.text
   @Option(help: .expect) var expect: [String] = []
-  @Option(parsing: .unconditional, help: "How many requests to have under way at once.") var clients = 1
+  @Option(parsing: .unconditional, help: .taking("n", "How many requests to have under way at once.")) var clients = 1
   @Option(
     parsing: .unconditional,
-    help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
+    help: .taking(
+      "factor", "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin."))
   var speed = 1.0
   @Flag(help: "Send each request at its time in the trace; --speed shortens the waits.") var timed = false
   @Flag(help: .strict) var strict = false
@@ -37,10 +39,12 @@ struct ReplayCommand: AsyncParsableCommand {
   var whatIf = false
   @Option(help: "With --what-if: the level to simulate; by default the first with a capacity.") var level: String?
   @Option(
-    help: "With --what-if: write the miss-ratio curves as a picture into this file.",
+    help: .taking("file", "With --what-if: write the miss-ratio curves as a picture into this file."),
     completion: .file(extensions: ["svg"]))
   var svg: String?
-  @Option(help: "With --what-if: write the curves as JSON into this file.", completion: .file(extensions: ["json"]))
+  @Option(
+    help: .taking("file", "With --what-if: write the curves as JSON into this file."),
+    completion: .file(extensions: ["json"]))
   var json: String?
 
   func validate() throws {

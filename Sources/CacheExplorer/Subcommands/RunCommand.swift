@@ -13,7 +13,8 @@ struct RunCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: .configuration, completion: .configuration) var config: String
-  @Option(help: "The file with the commands; - for standard input.", completion: .file()) var script = "-"
+  @Option(help: .taking("file", "The file with the commands; - for standard input."), completion: .file())
+  var script = "-"
   @Option(help: .expect) var expect: [String] = []
   @Option(help: "The output format: text, or json with one object per line.") var format = ScriptRunner.Format.text
   @Flag(help: .strict) var strict = false

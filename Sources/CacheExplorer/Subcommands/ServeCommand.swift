@@ -24,32 +24,38 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Argument(help: .configuration, completion: .configuration) var config: String
   @Option(
-    name: .customLong("http"), help: "Where to listen; by default 127.0.0.1:8080. Port 0 is any free one.",
+    name: .customLong("http"),
+    help: .taking("host:port", "Where to listen; by default 127.0.0.1:8080. Port 0 is any free one."),
     transform: ServeCommand.address)
   var listen = ServedAddress(host: "127.0.0.1", port: 8080)
-  @Option(help: "The server behind the proxy: http://HOST[:PORT], or https.", transform: ServeCommand.server)
+  @Option(
+    help: .taking("url", "The server behind the proxy: http://HOST[:PORT], or https."), transform: ServeCommand.server)
   var origin: ServedAddress
   @Option(
-    help: "Certificates (PEM) to trust instead of the system's, for --origin https://….", completion: .file())
+    help: .taking("file", "Certificates (PEM) to trust instead of the system's, for --origin https://…."),
+    completion: .file())
   var authorities: String?
   @Flag(help: "A line of JSON for every request; no screen, no commands.") var json = false
   @Flag(help: "No line for a request; no screen, no commands.") var quiet = false
   @Flag(help: "Store responses that set cookies, if they are otherwise storable.") var storeCookies = false
   @Option(
-    parsing: .unconditional, help: "The largest content that is stored; by default 8 MiB.", transform: ServeCommand.size
+    parsing: .unconditional, help: .taking("size", "The largest content that is stored; by default 8 MiB."),
+    transform: ServeCommand.size
   )
   var bodyLimit = 8 << 20
   @Option(
-    parsing: .unconditional, help: "How long the server may be silent; by default 60s.",
+    parsing: .unconditional, help: .taking("time", "How long the server may be silent; by default 60s."),
     transform: ServeCommand.timeLimit)
   var timeout = Duration.seconds(60)
   @Option(
-    parsing: .unconditional, help: "How long requests under way may take to finish at the end; by default 10s.",
+    parsing: .unconditional,
+    help: .taking("time", "How long requests under way may take to finish at the end; by default 10s."),
     transform: ServeCommand.duration)
   var grace = Duration.seconds(10)
   @Option(help: .expect) var expect: [String] = []
   @Option(
-    help: "Record the session on the screen into this file; `cache-explorer --replay FILE` shows it again.",
+    help: .taking(
+      "file", "Record the session on the screen into this file; `cache-explorer --replay FILE` shows it again."),
     completion: .file())
   var record: String?
   @OptionGroup var appearance: ScreenOptions

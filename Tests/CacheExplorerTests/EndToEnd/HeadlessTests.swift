@@ -351,6 +351,25 @@ import Testing
     #expect(end.complaints.contains { $0.hasPrefix(complaint) }, "\(end.complaints)")
   }
 
+  @Test("An option that is not understood is told of as everything else that is wrong", arguments: ["check", "run"])
+  func unknownOption(command: String) async throws {
+    let run = try await Program.run([command, "c.yaml", "--nonsense"])
+    #expect(run.status == 2 && run.output == "")
+    #expect(run.errors.hasPrefix("error: Unknown option '--nonsense'"), "\(run.errors)")
+  }
+
+  @Test("The usage says what stands behind an option, and not its name once more")
+  func valueNames() async throws {
+    let help = try await Program.run(["serve", "--help"])
+    #expect(help.output.contains("USAGE: cache-explorer serve [<options>] <config> --origin <url>\n"), "\(help.output)")
+    #expect(help.output.contains("  --http <host:port> "))
+    for command in ["open", "attach", "run", "replay", "compare", "serve", "demo"] {
+      let help = try await Program.run([command, "--help"])
+      let twice = help.output.matches(of: /--([a-z-]+) <([a-z-]+)>/).filter { $0.1 == $0.2 }.map { $0.1 }
+      #expect(Set(twice).isSubset(of: ["format", "level", "theme"]), "\(command): \(twice)")
+    }
+  }
+
   @Test("A dialogue over an input that is closed has failed, and says so", arguments: ["text", "json"])
   func closedDialogue(format: String) async throws {
     let folder = try TemporaryFolder()
