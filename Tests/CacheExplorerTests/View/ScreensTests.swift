@@ -108,6 +108,7 @@ struct ScreensTests {
     var scene = Scene(size: Size(width: 80, height: 24))
     let key = String(repeating: "k", count: 300)
     scene.read(key, from: 0)
+    scene.pass(.seconds(1))
     scene.type("2v")
     scene.send(.value(ValueSight(key: key, level: "memory", content: .bytes([0x61], of: 1))))
     #expect(
