@@ -32,7 +32,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     var table = InFlightTable<Base.Key, Waiter>()
     var lastCaller: UInt64 = 0
     /// The loads that callers began.
-    var led: [UInt64: Task<Void, Never>] = [:]
+    var led: [UInt64: Task<Void, any Error>] = [:]
     var failures: [Base.Key: any Error] = [:]
     var forgotten: [Waiter] = []
     var lastKey: Base.Key?
@@ -117,7 +117,9 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     if !isAwaited { load.cancel() }
   }
 
-  private func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
+  private func start(
+    _ work: @escaping @Sendable @isolated(any) () async throws -> Void
+  ) -> Task<Void, any Error> {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
       Task.immediate(executorPreference: executor, operation: work)
     } else {

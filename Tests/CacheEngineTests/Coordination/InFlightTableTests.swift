@@ -31,7 +31,7 @@ import Testing
   @Test("the last caller to leave ends the load, and the key is free at once")
   mutating func abandons() async {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
-    let load = Task {}
+    let load = Task<Void, any Error> {}
     expect(table.attach(load, to: flight) != nil)
     _ = table.join("a", id: 101, waiter: 2)
     expect(table.leave(100, key: "a")?.abandoned == nil)
@@ -45,7 +45,7 @@ import Testing
   mutating func abandonedEarly() async {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
     expect(table.leave(100, key: "a")?.remaining == 0)
-    expect(table.attach(Task {}, to: flight) == nil)
+    expect(table.attach(Task<Void, any Error> {}, to: flight) == nil)
   }
 
   @Test("a detached load serves those who wait, and the next caller leads anew")

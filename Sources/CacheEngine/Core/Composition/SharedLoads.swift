@@ -184,7 +184,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     recorder.record(.flightBegan, key: key)
     let began = recorder.isSilent ? nil : recorder.clock.now
     let place = holdPlace()
-    var task: Task<Void, Never>?
+    var task: Task<Void, any Error>?
     if !prefersExecutor, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
       defer { NestedStarts.leave() }
       // As in NestedStarts, but handed to the task without a function in between.
@@ -264,7 +264,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// A load takes the priority of the most urgent of those who wait for it.
   @usableFromInline
-  func hasten(_ load: Task<Void, Never>, to urgency: UInt8) {
+  func hasten(_ load: Task<Void, any Error>, to urgency: UInt8) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     load.escalatePriority(to: TaskPriority(rawValue: urgency))
   }

@@ -62,7 +62,7 @@ final class Errand: Sendable {
     stopWaiting()?.resume()
   }
 
-  private func leave(_ task: Task<Void, Never>) {
+  private func leave(_ task: Task<Void, any Error>) {
     guard let waiter = stopWaiting() else { return }
     task.cancel()
     state.withLock { $0.alarm }?.cancel()

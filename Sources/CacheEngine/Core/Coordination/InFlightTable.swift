@@ -21,10 +21,10 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @usableFromInline var flight: FlightID
     @usableFromInline var remaining: Int
     /// Nobody waits any more: cancel this load, once it is known.
-    @usableFromInline var abandoned: Task<Void, Never>?
+    @usableFromInline var abandoned: Task<Void, any Error>?
 
     @inlinable
-    init(waiter: Waiter, flight: FlightID, remaining: Int, abandoned: Task<Void, Never>?) {
+    init(waiter: Waiter, flight: FlightID, remaining: Int, abandoned: Task<Void, any Error>?) {
       self.waiter = waiter
       self.flight = flight
       self.remaining = remaining
@@ -54,7 +54,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// The others in the order of their numbers; whoever has left is `nil`, until half of them are.
     @safe @exclusivity(unchecked) @usableFromInline var followers: [(id: WaiterID, waiter: Waiter?)] = []
     @safe @exclusivity(unchecked) @usableFromInline var waiting = 1
-    @safe @exclusivity(unchecked) @usableFromInline var load: Task<Void, Never>?
+    @safe @exclusivity(unchecked) @usableFromInline var load: Task<Void, any Error>?
     /// The highest priority of those who joined, as a number: the type has no size that is known here.
     @safe @exclusivity(unchecked) @usableFromInline var urgency: UInt8
     @safe @exclusivity(unchecked) @usableFromInline var home = Home.current
@@ -188,7 +188,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   ///
   /// Returns how urgent it is by now, or `nil` if nobody waits for it any more: then cancel it, or it has ended.
   @inlinable
-  func attach(_ load: Task<Void, Never>?, to flight: Flight) -> UInt8? {
+  func attach(_ load: Task<Void, any Error>?, to flight: Flight) -> UInt8? {
     guard !flight.isOver else { return nil }
     flight.load = load
     return flight.urgency
@@ -196,7 +196,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   /// Somebody in a hurry has joined: returns the load that has to hurry up, if it was slower and is known.
   @inlinable
-  mutating func hasten(_ key: Key, to urgency: UInt8) -> Task<Void, Never>? {
+  mutating func hasten(_ key: Key, to urgency: UInt8) -> Task<Void, any Error>? {
     guard let place = current.place(of: key), current[place].urgency < urgency else { return nil }
     current[place].urgency = urgency
     return current[place].load

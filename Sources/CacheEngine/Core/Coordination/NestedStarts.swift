@@ -4,6 +4,9 @@ private import CStore
 ///
 /// Each stands on the stack until it waits for the first time: a value that is made from another, that from a third, and so
 /// on, would fill it.
+///
+/// No work throws. It is typed as if it did, since the runtime only takes work that may, and else a function of its own, with memory
+/// and a closure, stands between a task and its work.
 @usableFromInline
 enum NestedStarts {
   private static let most: UInt32 = 16
@@ -16,12 +19,12 @@ enum NestedStarts {
   // returns. That is a tenth of a load that is shared.
   @usableFromInline
   @inline(never)
-  static func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
+  static func start(_ work: @escaping @Sendable @isolated(any) () async throws -> Void) -> Task<Void, any Error> {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), cstore_enter_start(most) else {
       return Task(operation: work)
     }
     defer { cstore_leave_start() }
-    var task: Task<Void, Never>?
+    var task: Task<Void, any Error>?
     repeat { task = Task.immediate(operation: work) } while task == nil
     return task ?? Task(operation: work)
   }
@@ -29,8 +32,8 @@ enum NestedStarts {
   /// The same for a task that is to prefer an executor, if there is one.
   @usableFromInline
   static func start(
-    on executor: (any TaskExecutor)?, _ work: @escaping @Sendable @isolated(any) () async -> Void
-  ) -> Task<Void, Never> {
+    on executor: (any TaskExecutor)?, _ work: @escaping @Sendable @isolated(any) () async throws -> Void
+  ) -> Task<Void, any Error> {
     guard let executor else { return start(work) }
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), cstore_enter_start(most) else {
       return Task(executorPreference: executor, operation: work)
