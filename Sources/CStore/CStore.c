@@ -120,6 +120,13 @@ uint8_t cstore_this_task_priority(void) {
   return task == NULL ? 0 : (uint8_t)swift_task_currentPriority(task);
 }
 
+extern bool swift_task_isCancelled(void *task) __attribute__((swiftcall));
+
+bool cstore_this_task_is_cancelled(void) {
+  void *task = swift_task_getCurrent();
+  return task != NULL && swift_task_isCancelled(task);
+}
+
 // What `TaskLocal` asks. Its own methods copy the value by what they look up of its type, and wait in functions of their own.
 extern void *swift_task_localValueGet(const void *key) __attribute__((swiftcall));
 extern void swift_task_localValuePush(const void *key, void *value, const void *type) __attribute__((swiftcall));

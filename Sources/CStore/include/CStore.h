@@ -61,6 +61,9 @@ uintptr_t cstore_this_task(void);
 /// The priority of the Swift task that runs on this thread; 0 if none runs.
 uint8_t cstore_this_task_priority(void);
 
+/// Whether the Swift task that runs on this thread is cancelled; false if none runs.
+bool cstore_this_task_is_cancelled(void);
+
 /// Where the value is that a task local, told by the address of its object, has here; NULL if none is bound.
 const void *cstore_task_local(const void *key);
 

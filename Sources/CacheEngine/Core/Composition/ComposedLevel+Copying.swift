@@ -6,7 +6,7 @@ extension ComposedLevel {
     _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove,
     renewing offered: Entry<Value>? = nil
   ) async throws -> Lookup<Value> {
-    try Task.checkCancellation()
+    try TaskIdentity.checkCancellation()
     if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone, offered) }
     // What was written before the read was noted keeps nothing from being copied over it.
     if ticket.isLate, let entry = try await askAgain(key) { return .hit(entry) }
@@ -52,7 +52,7 @@ extension ComposedLevel {
   ) throws -> KeepingStep {
     switch answer {
     case .hit(let entry):
-      try Task.checkCancellation()
+      try TaskIdentity.checkCancellation()
       if entry.isPlaceholder { return .nothing }
       guard upper.storesAtOnce else { return .copyInTime }
       guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: .none) else { return .nothing }

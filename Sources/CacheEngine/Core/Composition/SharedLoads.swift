@@ -69,7 +69,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for the caller.
   @inlinable
   func answer<Load: ShareableLoad>(for key: Key, _ load: Load) async throws -> Answer where Load.Answer == Answer {
-    try Task.checkCancellation()
+    try TaskIdentity.checkCancellation()
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
     guard key == key else { return try await load() }
     let caller = LoadCaller(lastCaller.wrappingAdd(1, ordering: .relaxed).newValue)
