@@ -200,7 +200,7 @@ import Testing
   func forgetsWhoAsked() async throws {
     // What a load begins and leaves behind remembers that load, which does not remember what asked for it.
     let outer = Mutex(WeakWork())
-    let left = Mutex<(any AwaitedWork)?>(nil)
+    let left = Mutex<AwaitedWork?>(nil)
     let inner = Level { _ in
       left.withLock { $0 = Waiting().work }
       return .hit(Entry(7))
@@ -216,7 +216,7 @@ import Testing
     var limited: MovedWork? = MovedWork()
     weak let task = limited
     let within = await Waiting.work(on: try #require(limited)) { MovedWork() }
-    #expect(within.waiting(isEverybodyMeant: true).first?.work === limited)
+    #expect(within.waiting(isEverybodyMeant: true).first?.who.work === limited)
     within.end()
     limited = nil
     #expect(task == nil)
@@ -405,5 +405,5 @@ extension SlowLookup: ConditionalLevel where Base: ConditionalLevel {
 }
 
 private struct WeakWork: Sendable {
-  weak var work: (any AwaitedWork)?
+  weak var work: AwaitedWork?
 }

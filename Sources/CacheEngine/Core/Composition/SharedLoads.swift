@@ -13,33 +13,47 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @safe
   @usableFromInline
   struct Waiter: @unchecked Sendable {  // its memory is guarded as the table is
-    /// `nil` for who leads a load and does not wait yet.
-    @usableFromInline let continuation: UnsafeContinuation<Answer, any Error>?
-    /// Where that one takes the answer; `nil` once it has found that there is none yet.
-    @usableFromInline let memory: UnsafeMutablePointer<Result<Answer, any Error>>?
+    /// Where it gets its answer.
+    @safe
+    @usableFromInline
+    enum Place {
+      /// Nowhere yet: it leads a load and does not wait.
+      case nowhere
+      /// So does this one, and takes the answer from here if it is there in time.
+      case memory(UnsafeMutablePointer<Result<Answer, any Error>>)
+      case continuation(UnsafeContinuation<Answer, any Error>)
+    }
+
+    @usableFromInline let place: Place
     @usableFromInline let who: Waiting
 
     @inlinable
-    init(
-      _ who: Waiting, _ continuation: UnsafeContinuation<Answer, any Error>? = nil,
-      memory: UnsafeMutablePointer<Result<Answer, any Error>>? = nil
-    ) {
-      unsafe self.continuation = continuation
-      unsafe self.memory = memory
+    init(_ who: Waiting, _ place: Place) {
+      self.place = place
       self.who = who
     }
 
-    @inlinable var isWaiting: Bool { unsafe continuation != nil }
+    @inlinable var isWaiting: Bool {
+      if case .continuation = place { return true }
+      return false
+    }
+
+    @inlinable var memory: UnsafeMutablePointer<Result<Answer, any Error>>? {
+      if case .memory(let memory) = place { return unsafe memory }
+      return nil
+    }
 
     @inlinable
-    func resume(with answer: Result<Answer, any Error>) { unsafe continuation?.resume(with: answer) }
+    func resume(with answer: Result<Answer, any Error>) {
+      if case .continuation(let continuation) = place { unsafe continuation.resume(with: answer) }
+    }
 
     /// The same, which has its answer now, in memory of its own if it has not said where it takes it.
     @inlinable
     func given(_ answer: consuming Result<Answer, any Error>) -> Waiter {
       let memory = unsafe memory ?? .allocate(capacity: 1)
       unsafe memory.initialize(to: answer)
-      return unsafe Waiter(Waiting(task: .none), memory: memory)
+      return unsafe Waiter(Waiting(task: .none), .memory(memory))
     }
   }
 
@@ -89,7 +103,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   ) -> Result<Answer, any Error>? where Load.Answer == Answer {
     let (id, who, urgency) = (caller.id, caller.who, caller.urgency)
     return unsafe withUnsafeTemporaryAllocation(of: Result<Answer, any Error>.self, capacity: 1) { memory in
-      let waiter = unsafe Waiter(who, memory: memory.baseAddress)
+      let waiter = unsafe Waiter(who, .memory(memory.baseAddress.unsafelyUnwrapped))
       led = table.withLock { $0.lead(key, id: id, waiter: waiter, urgency: urgency, keeper: self) }
       guard let led, begin(led, key, urgency, load, isAnswerTaken: true) else { return nil }
       return unsafe memory.moveElement(from: 0)
@@ -101,7 +115,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inline(never)
   func waitForOwn(_ flight: Table.Flight, _ key: Key, _ caller: LoadCaller) async throws -> Answer {
     try await unsafe wait(caller.id, key: key) { continuation in
-      let waiter = unsafe Waiter(caller.who, continuation)
+      let waiter = unsafe Waiter(caller.who, .continuation(continuation))
       let answer: Result<Answer, any Error>? = table.withLock { table in
         if flight.isAnswered, let memory = unsafe flight.first.memory {
           defer { unsafe memory.deallocate() }
@@ -121,7 +135,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     _ key: Key, _ caller: LoadCaller, _ load: Load
   ) async throws -> Answer where Load.Answer == Answer {
     try await unsafe wait(caller.id, key: key) { continuation in
-      let waiter = unsafe Waiter(caller.who, continuation)
+      let waiter = unsafe Waiter(caller.who, .continuation(continuation))
       let (joined, slow) = table.withLock { table in
         (
           table.join(key, id: caller.id, waiter: waiter, urgency: caller.urgency, keeper: self),
@@ -197,7 +211,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     let (isAnswered, needed) = table.withLock { table in
       if isAnswerTaken, flight.isAnswered { return (true, UInt8?.none) }
       // It is waited for from now on.
-      if isAnswerTaken { flight.first = unsafe Waiter(flight.first.who) }
+      if isAnswerTaken { flight.first = Waiter(flight.first.who, .nowhere) }
       return (false, table.attach(task, to: flight))
     }
     if isAnswered { return true }
@@ -240,7 +254,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     }
     // What the load has begun and left behind remembers the flight, which is not to remember who asked for it.
     defer {
-      if !flight.isAnswered { flight.first = unsafe Waiter(Waiting(task: .none)) }
+      if !flight.isAnswered { flight.first = Waiter(Waiting(task: .none), .nowhere) }
       if !flight.followers.isEmpty { flight.followers = [] }
     }
     guard isFinished else { return }
@@ -296,12 +310,11 @@ struct LoadCaller: Sendable {
 
 extension SharedLoads: FlightKeeper {
   @usableFromInline
-  func waiting(for flight: any AwaitedWork, isEverybodyMeant: Bool) -> [Waiting] {
+  func waiting(for flight: AwaitedWork, isEverybodyMeant: Bool) -> [NumberedWaiting] {
     guard let flight = flight as? Table.Flight else { return [] }
     return table.withLock { _ in flight.isOver ? [] : flight.waiters }.compactMap { id, waiter in
-      guard var who = waiter?.who, isEverybodyMeant || who.work != nil else { return nil }
-      who.id = id
-      return who
+      guard let who = waiter?.who, isEverybodyMeant || who.work != nil else { return nil }
+      return NumberedWaiting(who: who, id: id)
     }
   }
 }
@@ -311,7 +324,7 @@ extension Waiting {
   // As TaskLocal does it, in a function that makes nothing of its own meanwhile: memory of a task is given back in turn.
   @inlinable
   @inline(never)
-  static func load<Load: ShareableLoad>(_ load: Load, for work: any AwaitedWork) async throws -> Load.Answer {
+  static func load<Load: ShareableLoad>(_ load: Load, for work: AwaitedWork) async throws -> Load.Answer {
     bind(work)
     defer { unbind() }
     return try await load()

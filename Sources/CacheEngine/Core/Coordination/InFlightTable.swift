@@ -79,7 +79,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @inlinable var isOver: Bool { home == .nowhere }
 
     @usableFromInline
-    func waiting(isEverybodyMeant: Bool) -> [Waiting] {
+    override func waiting(isEverybodyMeant: Bool) -> [NumberedWaiting] {
       keeper?.waiting(for: self, isEverybodyMeant: isEverybodyMeant) ?? []
     }
 
@@ -272,5 +272,5 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 @usableFromInline
 protocol FlightKeeper: AnyObject, Sendable {
   /// Those who wait for one of its flights now, those included, if asked for, who do nothing that others wait for.
-  func waiting(for flight: any AwaitedWork, isEverybodyMeant: Bool) -> [Waiting]
+  func waiting(for flight: AwaitedWork, isEverybodyMeant: Bool) -> [NumberedWaiting]
 }

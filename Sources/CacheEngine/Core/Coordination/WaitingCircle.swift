@@ -3,7 +3,7 @@ import Synchronization
 /// Where tasks wait for a turn that another task has.
 protocol TurnKeeper: AnyObject, Sendable {
   /// Those who wait for turns that a task has.
-  func waiting(forTurnsOf task: TaskIdentity) -> [Waiting]
+  func waiting(forTurnsOf task: TaskIdentity) -> [NumberedWaiting]
 }
 
 /// Finds tasks that would wait for themselves: through turns at write gates, shared loads, and work under a time limit.
@@ -68,13 +68,13 @@ enum WaitingCircle {
       }
       if let work = who.work, seen.works.insert(ObjectIdentifier(work)).inserted {
         for waiting in work.waiting(isEverybodyMeant: !gates.isEmpty) {
-          found.append((waiting, Step(thing: ObjectIdentifier(work), id: waiting.id), place))
+          found.append((waiting.who, Step(thing: ObjectIdentifier(work), id: waiting.id), place))
         }
       }
       if !gates.isEmpty, seen.tasks.insert(who.task).inserted {
         for gate in gates {
           for waiting in gate.waiting(forTurnsOf: who.task) {
-            found.append((waiting, Step(thing: ObjectIdentifier(gate), id: waiting.id), place))
+            found.append((waiting.who, Step(thing: ObjectIdentifier(gate), id: waiting.id), place))
           }
         }
       }

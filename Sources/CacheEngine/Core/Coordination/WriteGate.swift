@@ -321,7 +321,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
 }
 
 extension WriteGate: TurnKeeper {
-  func waiting(forTurnsOf task: TaskIdentity) -> [Waiting] {
+  func waiting(forTurnsOf task: TaskIdentity) -> [NumberedWaiting] {
     state.withLock { $0.table.waiting(forTurnsOf: task) }
   }
 }

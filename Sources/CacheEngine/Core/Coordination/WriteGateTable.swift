@@ -197,12 +197,10 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Those who wait for turns that a task has.
-  func waiting(forTurnsOf task: TaskIdentity) -> [Waiting] {
+  func waiting(forTurnsOf task: TaskIdentity) -> [NumberedWaiting] {
     wanted[task, default: []].flatMap { key in
       sequence(first: queues[key]?.first ?? 0) { waiters[$0]?.next }.lazy.prefix { $0 != 0 }.compactMap { id in
-        guard var who = waiters[id]?.who else { return nil }
-        who.id = id
-        return who
+        waiters[id].map { NumberedWaiting(who: $0.who, id: id) }
       }
     }
   }
