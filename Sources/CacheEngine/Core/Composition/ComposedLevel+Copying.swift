@@ -11,7 +11,7 @@ extension ComposedLevel {
     // What was written before the read was noted keeps nothing from being copied over it.
     if ticket.isLate, let entry = try await askAgain(key) { return .hit(entry) }
     let answer: Lookup<Value>
-    if let renewer = manner.renewer {
+    if manner.isRenewing, let renewer = manner.renewer {
       answer = try await renewBelow(key, offered, by: renewer)
     } else {
       answer = try await lower.lookup(key)
@@ -158,31 +158,33 @@ enum KeepingStep: Sendable {
 }
 
 /// What a composition asks a pool below, and lets the upper level have before whoever shares it gets it.
+// Of the types of keys and values themselves, which need not be looked up then when one is copied.
 @usableFromInline
-struct RaisedRead<Upper: CacheLevel, Lower: CacheLevel>: ShareableLoad
-where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
+struct RaisedRead<
+  Upper: CacheLevel<Key, Value>, Lower: CacheLevel<Key, Value>, Key: Hashable & Sendable, Value: Sendable
+>: ShareableLoad {
   @usableFromInline let level: ComposedLevel<Upper, Lower>
-  @usableFromInline let pool: SharedReads<Upper.Key, Upper.Value>
-  @usableFromInline let key: Upper.Key
+  @usableFromInline let pool: SharedReads<Key, Value>
+  @usableFromInline let key: Key
   @usableFromInline let began: GateTime
   @usableFromInline let gone: GoneAbove
-  @usableFromInline let offered: Entry<Upper.Value>?
+  @usableFromInline let offered: OfferedEntry<Value>?
 
   @inlinable
   init(
-    _ level: ComposedLevel<Upper, Lower>, _ pool: SharedReads<Upper.Key, Upper.Value>, _ key: Upper.Key,
-    since began: GateTime, _ gone: GoneAbove, _ offered: Entry<Upper.Value>?
+    _ level: ComposedLevel<Upper, Lower>, _ pool: SharedReads<Key, Value>, _ key: Key, since began: GateTime,
+    _ gone: GoneAbove, _ offered: Entry<Value>?
   ) {
     self.level = level
     self.pool = pool
     self.key = key
     self.began = began
     self.gone = gone
-    self.offered = offered
+    self.offered = offered.map { OfferedEntry($0) }
   }
 
   @inlinable
-  func callAsFunction() async throws -> SharedAnswer<Upper.Value> {
+  func callAsFunction() async throws -> SharedAnswer<Value> {
     let loader = ObjectIdentifier(level.gate)
     let ticket = level.gate.beginRead(key)
     defer { level.gate.endRead(key, ticket) }
@@ -192,8 +194,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     {
       return SharedAnswer(.hit(entry), loader: loader)
     }
-    let answer: Lookup<Upper.Value>
-    if let renewer = pool.renewer, level.manner.renewer != nil, let old = try await level.kept(key, or: offered) {
+    let answer: Lookup<Value>
+    if level.manner.isRenewing, let renewer = pool.renewer, let old = try await level.kept(key, or: offered?.entry) {
       answer = try await renewer.lookup(key, renewing: old)
     } else {
       answer = try await pool.ask(key)
@@ -201,4 +203,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     try await level.keep(answer, key, ticket, dropping: gone)
     return SharedAnswer(answer, loader: loader)
   }
+}
+
+/// What a read was offered from further up to renew: an object, since few are, and a load is copied to where it runs.
+@usableFromInline
+final class OfferedEntry<Value: Sendable>: Sendable {
+  @usableFromInline let entry: Entry<Value>
+
+  @inlinable
+  init(_ entry: Entry<Value>) { self.entry = entry }
 }

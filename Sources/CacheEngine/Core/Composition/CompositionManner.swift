@@ -10,6 +10,8 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   @usableFromInline let pool: SharedReads<Key, Value>?
   /// The lower level, if it makes use of what has expired above.
   @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
+  /// Known beside that level, since to look whether it is there is to copy it.
+  @usableFromInline let isRenewing: Bool
 
   /// What the lower level says is not there, is not there: then the upper one need not keep it either.
   @usableFromInline let isLowerSource: Bool
@@ -33,6 +35,7 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
     upperTellsOfReads = observer.map(upper.tellsOfReads(to:)) ?? false
     pool = (lower.unerased as? any SharingLevel<Key, Value>)?.sharedReads
     renewer = lower.renewer
+    isRenewing = renewer != nil
   }
 
   @usableFromInline var now: CacheInstant { clock.now }

@@ -6,7 +6,7 @@ protocol SharingLevel<Key, Value>: CacheLevel {
 
 /// The reads of a pool, for a composition above it, which knows the types of keys and values and not the pool's own.
 @usableFromInline
-struct SharedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+final class SharedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let loads: SharedLoads<Key, SharedAnswer<Value>>
   /// Asks the level below the pool.
   @usableFromInline let ask: @Sendable (Key) async throws -> Lookup<Value>
