@@ -10,14 +10,17 @@ extension ComposedLevel {
     if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone, offered) }
     // What was written before the read was noted keeps nothing from being copied over it.
     if ticket.isLate, let entry = try await askAgain(key) { return .hit(entry) }
-    let answer: Lookup<Value>
-    if manner.isRenewing, let renewer = manner.renewer {
-      answer = try await renewBelow(key, offered, by: renewer)
-    } else {
-      answer = try await lower.lookup(key)
-    }
+    let answer = try await askLower(key, renewing: offered)
     try await keep(answer, key, ticket, dropping: gone)
     return answer
+  }
+
+  /// Asks the lower level, and shows it what has expired above if it makes use of that.
+  @inlinable
+  @inline(__always)
+  func askLower(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
+    if manner.isRenewing, let renewer = manner.renewer { return try await renewBelow(key, offered, by: renewer) }
+    return try await lower.lookup(key)
   }
 
   /// Asks a pool below by a load that ends when the upper level has the value.
@@ -29,10 +32,33 @@ extension ComposedLevel {
     _ pool: SharedReads<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove,
     _ offered: Entry<Value>?
   ) async throws -> Lookup<Value> {
-    let load = RaisedRead(self, pool, key, since: began, gone, offered)
-    let answer = try await pool.loads.answer(for: key, load)
+    let answer = try await pool.loads.answer(for: key, RaisedRead(self, pool, key, since: began, gone, offered))
     if answer.loader != ObjectIdentifier(gate) { try await keep(answer.lookup, key, ticket, dropping: gone) }
     return answer.lookup
+  }
+
+  /// Goes on with a read that the upper level did not answer by such a load, which notes it.
+  ///
+  /// Who joins a load that others began, for another composition perhaps, notes its read by itself.
+  @inlinable
+  @inline(never)
+  func readPool(
+    _ pool: SharedReads<Key, Value>, _ key: Key, above: UpperMiss, since began: GateTime,
+    renewing offered: Entry<Value>?
+  ) async throws -> Lookup<Value> {
+    try reportFailure(of: above, key)
+    let gone: GoneAbove = above.mayKeepStale ? .stale : .nothing
+    var ticket: ReadTicket?
+    defer { if let ticket { gate.endRead(key, ticket) } }
+    let answer = try await pool.loads.answer(for: key, RaisedRead(self, pool, key, since: began, gone, offered)) {
+      ticket = gate.beginRead(key, since: began)
+    }
+    var isOvertaken = answer.isOvertaken
+    if answer.loader != ObjectIdentifier(gate), let ticket {
+      try await keep(answer.lookup, key, ticket, dropping: gone)
+      isOvertaken = gate.isOvertaken(key, ticket)
+    }
+    return try await settle(answer.lookup, key, isOvertaken: isOvertaken, above: above)
   }
 
   /// Lets the upper level have what the lower one answered.
@@ -40,7 +66,23 @@ extension ComposedLevel {
   @inline(__always)
   func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove) async throws {
     let step = try keepAtOnce(answer, key, ticket, dropping: gone)
+    if step == .endCopy { return gate.endBackFill(key, ticket) }
     if step != .nothing { try await keep(answer, key, ticket, dropping: gone, by: step) }
+  }
+
+  /// The same for a read that has nothing else to do: returns whether it was ended with the copy, in one step.
+  @inlinable
+  @inline(__always)
+  func keepAndEnd(
+    _ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove
+  ) async throws -> Bool {
+    let step = try keepAtOnce(answer, key, ticket, dropping: gone)
+    if step == .endCopy {
+      gate.endBackFillAndRead(key, ticket)
+      return true
+    }
+    if step != .nothing { try await keep(answer, key, ticket, dropping: gone, by: step) }
+    return false
   }
 
   /// The same as far as it can be done here.
@@ -56,9 +98,7 @@ extension ComposedLevel {
       if entry.isPlaceholder { return .nothing }
       guard upper.storesAtOnce else { return .copyInTime }
       guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: .none) else { return .nothing }
-      guard copyAtOnce(entry, key, ticket) else { return .copy }
-      gate.endBackFill(key, ticket)
-      return .nothing
+      return copyAtOnce(entry, key, ticket) ? .endCopy : .copy
     case .miss(let reason):
       // A read takes the lower level's word if that is the source, a reload in any case.
       return (gone == .anything || gone == .stale && manner.isLowerSource) && reason.meansGone ? .drop : .nothing
@@ -151,6 +191,8 @@ extension ComposedLevel {
 @usableFromInline
 enum KeepingStep: Sendable {
   case nothing
+  /// The copy is made, and its turn to be ended.
+  case endCopy
   /// The turn to copy is taken.
   case copy
   case copyInTime
@@ -185,14 +227,25 @@ struct RaisedRead<
 
   @inlinable
   func callAsFunction() async throws -> SharedAnswer<Value> {
-    let loader = ObjectIdentifier(level.gate)
     let ticket = level.gate.beginRead(key)
-    defer { level.gate.endRead(key, ticket) }
+    var hasEnded = false
+    let answer: Lookup<Value>
+    do { answer = try await read(ticket, ending: &hasEnded) } catch {
+      level.gate.endRead(key, ticket)
+      throw error
+    }
+    let isOvertaken = hasEnded ? false : level.gate.endReadOvertaken(key, ticket)
+    return SharedAnswer(answer, loader: ObjectIdentifier(level.gate), isOvertaken: isOvertaken)
+  }
+
+  @inlinable
+  @inline(__always)
+  func read(_ ticket: ReadTicket, ending hasEnded: inout Bool) async throws -> Lookup<Value> {
     // A copy or a write came since the upper level missed: perhaps this one. A refresh asks below in any case.
     if gone != .anything, level.gate.currentEpoch != began,
       case .hit(let entry)? = try? await level.upper.lookup(key)
     {
-      return SharedAnswer(.hit(entry), loader: loader)
+      return .hit(entry)
     }
     let answer: Lookup<Value>
     if level.manner.isRenewing, let renewer = pool.renewer, let old = try await level.kept(key, or: offered?.entry) {
@@ -200,8 +253,8 @@ struct RaisedRead<
     } else {
       answer = try await pool.ask(key)
     }
-    try await level.keep(answer, key, ticket, dropping: gone)
-    return SharedAnswer(answer, loader: loader)
+    hasEnded = try await level.keepAndEnd(answer, key, ticket, dropping: gone)
+    return answer
   }
 }
 

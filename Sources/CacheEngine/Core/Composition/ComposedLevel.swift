@@ -103,12 +103,25 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     } catch {
       above = .failed(error)
     }
+    if let pool = manner.pool { return try await readPool(pool, key, above: above, since: began, renewing: offered) }
     let ticket = gate.beginRead(key, since: began)
-    defer { gate.endRead(key, ticket) }
-    try reportFailure(of: above, key)
-    let below = try await askBelow(
-      key, ticket, since: began, dropping: above.mayKeepStale ? .stale : .nothing, renewing: offered)
-    return try await settle(below, key, ticket, above: above)
+    var hasEnded = false
+    let below: Lookup<Value>
+    do {
+      try reportFailure(of: above, key)
+      try TaskIdentity.checkCancellation()
+      if ticket.isLate, let entry = try await askAgain(key) {
+        below = .hit(entry)
+      } else {
+        below = try await askLower(key, renewing: offered)
+        hasEnded = try await keepAndEnd(below, key, ticket, dropping: above.mayKeepStale ? .stale : .nothing)
+      }
+    } catch {
+      gate.endRead(key, ticket)
+      throw error
+    }
+    let isOvertaken = hasEnded ? false : gate.endReadOvertaken(key, ticket)
+    return try await settle(below, key, isOvertaken: isOvertaken, above: above)
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
@@ -174,19 +187,19 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     } catch {
       return .hit(try await onFailure(error))
     }
-    return try await settle(below, key, ticket, above: above)
+    return try await settle(below, key, isOvertaken: gate.isOvertaken(key, ticket), above: above)
   }
 
   /// What a read gives when the lower level has answered.
   @inlinable
   @inline(__always)
   func settle(
-    _ below: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, above: UpperMiss
+    _ below: Lookup<Value>, _ key: Key, isOvertaken: Bool, above: UpperMiss
   ) async throws -> Lookup<Value> {
     if case .miss(.nothingToAsk) = below { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
-    return gate.isOvertaken(key, ticket) ? try await askAgain(key).map { .hit($0) } ?? below : below
+    return isOvertaken ? try await askAgain(key).map { .hit($0) } ?? below : below
   }
 
   /// What the upper level holds by now.

@@ -80,9 +80,13 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
   ///
+  /// `joining` is called before the load of another caller is joined.
+  ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for the caller.
   @inlinable
-  func answer<Load: ShareableLoad>(for key: Key, _ load: Load) async throws -> Answer where Load.Answer == Answer {
+  func answer<Load: ShareableLoad>(
+    for key: Key, _ load: Load, joining: () -> Void = {}
+  ) async throws -> Answer where Load.Answer == Answer {
     try TaskIdentity.checkCancellation()
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
     guard key == key else { return try await load() }
@@ -90,7 +94,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     var led: Table.Flight?
     // A load that answers at once needs no waiter.
     if let answer = lead(key, caller, load, &led) { return try answer.get() }
-    guard let led else { return try await join(key, caller, load) }
+    guard let led else {
+      joining()
+      return try await join(key, caller, load)
+    }
     return try await waitForOwn(led, key, caller)
   }
 

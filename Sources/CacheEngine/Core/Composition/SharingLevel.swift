@@ -30,11 +30,14 @@ struct SharedAnswer<Value: Sendable>: Sendable {
   @usableFromInline let lookup: Lookup<Value>
   /// Who made the load, if it does more than ask the level below.
   @usableFromInline let loader: ObjectIdentifier?
+  /// Whether a write or a removal of many keys was under way, or came, above the pool while the load was.
+  @usableFromInline let isOvertaken: Bool
 
   @inlinable
-  init(_ lookup: Lookup<Value>, loader: ObjectIdentifier? = nil) {
+  init(_ lookup: Lookup<Value>, loader: ObjectIdentifier? = nil, isOvertaken: Bool = false) {
     self.lookup = lookup
     self.loader = loader
+    self.isOvertaken = isOvertaken
   }
 }
 

@@ -267,6 +267,19 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     finish(key, at: ticket.place(in: self), isBackFill: !isNew)
   }
 
+  /// Ends a back-fill and the read that it was made for, which nothing can have overtaken until now.
+  @inlinable
+  func endBackFillAndRead(_ key: Key, _ ticket: ReadTicket) {
+    copies.wrappingAdd(1, ordering: .relaxed)
+    let place = ticket.place(in: self)
+    let next = state.withLock { state in
+      let next = state.finish(key, at: place, isBackFill: true)
+      state.table.endRead(key, at: place)
+      return next
+    }
+    if let next { resume(next) }
+  }
+
   /// Runs a back-fill of a level, unless something came between, and takes it back if a sweep comes while it runs.
   @inlinable
   package func backFill<Upper: CacheLevel>(
@@ -286,6 +299,19 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
         $0.table.isOvertaken(
           key, at: ticket.place(in: self), readVersion: ticket.version, since: ticket.phase.moment)
       }
+  }
+
+  /// Ends a read, and says whether it was overtaken until then, as ``isOvertaken(_:_:)`` does.
+  @inlinable
+  func endReadOvertaken(_ key: Key, _ ticket: ReadTicket) -> Bool {
+    let place = ticket.place(in: self)
+    let isOvertaken = state.withLock { state in
+      let isOvertaken = state.table.isOvertaken(
+        key, at: place, readVersion: ticket.version, since: ticket.phase.moment)
+      state.table.endRead(key, at: place)
+      return isOvertaken
+    }
+    return ticket.isLate || isOvertaken
   }
 
   /// Whether nobody should join the read any more: a write of the key has begun or ended since, or a sweep has ended that
