@@ -139,20 +139,28 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   func setNow(_ value: Value, forKey key: Key) {
     let now = now
     var entry = MemoryEntry(value: value, cost: max(0, cost?(key, value) ?? 1), created: now)
-    if !isPlain, let deadline { entry.deadline = deadline }
+    if isPlain { return putPlain(entry, forKey: key, now: now) }
+    if let deadline { entry.deadline = deadline }
+    _ = insert(entry, forKey: key, tags: nil, now: now, if: nil, unwrittenSince: nil)
+  }
+
+  /// Stores an entry without tags that cannot expire, where nothing is idle and nobody is told of what leaves.
+  @inlinable
+  @inline(__always)
+  func putPlain(_ entry: MemoryEntry<Value>, forKey key: Key, now: CacheInstant) {
     let hash = hashing(key)
+    // What it takes the place of leaves with it, without the lock.
+    var entry = entry
     // Filled in where it lies: to return it from under the lock is to copy it.
     var departed = Departed<Key, Value>()
     let left: Key? = parts.withLock(of: hash) { entries, order in
       let place = unsafe entries.table.locate(key, hash)
-      if isPlain {
-        if let place = unsafe place {
-          if unsafe entries.overwrite(place.slot, place.record, hash: hash, with: &entry, order: &order) { return nil }
-        } else if let left = entries.replace(
-          with: key, &entry, hash: hash, order: &order, departed: &departed)
-        {
-          return left
-        }
+      if let place = unsafe place {
+        if unsafe entries.overwrite(place.slot, place.record, hash: hash, with: &entry, order: &order) { return nil }
+      } else if let left = entries.replace(
+        with: key, &entry, hash: hash, order: &order, departed: &departed)
+      {
+        return left
       }
       unsafe entries.insert(
         Table.Record(key: key, entry: entry), hash: hash, over: place?.slot, tags: nil, keepsExpired: keepsExpired,
@@ -161,7 +169,6 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     }
     // What made room leaves here, without the lock.
     withExtendedLifetime(left) {}
-    if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
     if case .nothing = departed.followUp { return }
     follow(departed.followUp, entry, key, hash, tags: nil, now: now)
   }
@@ -231,17 +238,21 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ) -> Bool {
     let now = now
     var deadline: CacheInstant?
-    if isMortal || terms.expiry != nil { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
+    if isMortal || terms.canExpire { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
     // Whatever can be idle can expire.
     if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
     let tags = terms.tags.isEmpty ? nil : terms.tags
+    if isPlain, deadline == nil, tags == nil, condition == nil, seen == nil {
+      putPlain(entry, forKey: key, now: now)
+      return true
+    }
     return insert(entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen)
   }
 
   @inlinable
-  @inline(__always)
+  @inline(never)
   func insert(
     _ entry: MemoryEntry<Value>, forKey key: Key, tags: Set<String>?, now: CacheInstant,
     if condition: StoreCondition?, unwrittenSince seen: Int?, mayDropDue: Bool = true
@@ -293,21 +304,12 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
       return true
     case .makeRoom(let cost, let count):
       makeRoom(cost: cost, count: count, for: key, hash, now: now)
-      return insertAgain(entry, key, tags, now, condition, seen, mayDropDue: true)
+      return insert(entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen)
     case .dropDue:
       removeDue(now: now)
-      return insertAgain(entry, key, tags, now, condition, seen, mayDropDue: false)
+      return insert(
+        entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen, mayDropDue: false)
     }
-  }
-
-  @inlinable
-  @inline(never)
-  func insertAgain(
-    _ entry: MemoryEntry<Value>, _ key: Key, _ tags: Set<String>?, _ now: CacheInstant, _ condition: StoreCondition?,
-    _ seen: Int?, mayDropDue: Bool
-  ) -> Bool {
-    insert(
-      entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen, mayDropDue: mayDropDue)
   }
 
   @usableFromInline typealias Table = EntryTable<Key, Value>

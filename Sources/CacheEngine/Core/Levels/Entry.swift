@@ -215,6 +215,14 @@ public struct StoreTerms: Sendable {
     StoreTerms(expiry: deadline.map(Expiry.at) ?? .never, purpose: .backFill, tags: tags, created: created)
   }
 
+  /// Whether what is stored on these terms may expire even in a level where nothing expires by itself.
+  @inlinable package var canExpire: Bool {
+    switch expiry {
+    case nil, .never: false
+    case .after, .date, .at: true
+    }
+  }
+
   /// The same terms for another form of the value, which weighs something else.
   @inlinable
   package var withoutCost: StoreTerms {
