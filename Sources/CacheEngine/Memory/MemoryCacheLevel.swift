@@ -243,7 +243,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
-    let tags = terms.tags.isEmpty ? nil : terms.tags
+    let tags = terms.knownTags
     if isPlain, deadline == nil, tags == nil, condition == nil, seen == nil {
       putPlain(entry, forKey: key, now: now)
       return true

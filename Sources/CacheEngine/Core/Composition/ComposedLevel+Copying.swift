@@ -127,8 +127,7 @@ extension ComposedLevel {
   func copyAtOnce(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) -> Bool {
     guard gate.enter(ticket.phase) else { return false }
     defer { gate.leave(ticket.phase) }
-    let terms = StoreTerms.backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created)
-    return upper.storeAtOnce(entry.value, forKey: key, terms: terms)
+    return upper.storeAtOnce(entry.value, forKey: key, terms: StoreTerms(copying: entry))
       && !gate.isSwept(key, entry.toldTags, since: ticket.phase)
   }
 

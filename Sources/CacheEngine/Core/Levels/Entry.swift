@@ -175,7 +175,12 @@ public struct StoreTerms: Sendable {
   /// The expiry is already what the next level means by these terms.
   @usableFromInline var isTimed = false
   /// The tags by which the entry can be removed, in a ``TaggedLevel``.
-  public var tags: Set<String>
+  @inlinable public var tags: Set<String> {
+    get { knownTags ?? [] }
+    set { knownTags = newValue.isEmpty ? nil : newValue }
+  }
+  /// `nil` for none, which costs nothing to copy and to release, unlike an empty set.
+  @usableFromInline package var knownTags: Set<String>?
   /// When the value was first stored, if that was earlier; `nil` for now.
   public var created: CacheInstant?
   /// The load that gave the value, if it was loaded for this store: what came since that load began wins.
@@ -197,8 +202,17 @@ public struct StoreTerms: Sendable {
     self.expiry = expiry
     self.cost = cost
     self.purpose = purpose
-    self.tags = tags
+    knownTags = tags.isEmpty ? nil : tags
     self.created = created
+  }
+
+  /// Those on which a composition copies an entry upwards.
+  @inlinable
+  package init<Value>(copying entry: Entry<Value>) {
+    expiry = entry.deadline.map(Expiry.at) ?? .never
+    purpose = .backFill
+    knownTags = entry.knownTags?.isEmpty == true ? nil : entry.knownTags
+    created = entry.created
   }
 
   /// Returns the terms on which a composition copies an entry upwards, keeping its deadline and its age.
