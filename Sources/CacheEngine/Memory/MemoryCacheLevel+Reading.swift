@@ -180,8 +180,14 @@ extension MemoryCacheLevel {
   func readEntryAlone(
     _ key: Key, _ hash: UInt32, _ number: Int, countedAs counts: ReadCounts
   ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
-    let (found, mayBeOverdue) = unsafe parts[number].pointee.readAlone(countedAs: counts) { entries, trace in
-      entries.read(key, hash: hash, trace: &trace)
+    // What is found is too large to be handed out of a closure: to do so is to copy it.
+    var found: (entry: MemoryEntry<Value>, tags: Set<String>?)?
+    let part = unsafe parts[number]
+    let stripe = unsafe part.pointee.closedStripe()
+    let mayBeOverdue = unsafe part.pointee.withWriters { guarded in
+      var trace = ReadTrace()
+      found = unsafe part.pointee.shared.pointee.read(key, hash: hash, trace: &trace)
+      return unsafe guarded.finish(trace, countedAs: counts, part.pointee.stripes, stripe)
     }
     if mayBeOverdue { dropDue(number) }
     if found == nil, number != parts.number(of: hash) { return readEntryAfterDivision(key, hash, countedAs: counts) }
