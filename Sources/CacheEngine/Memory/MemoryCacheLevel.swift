@@ -361,4 +361,8 @@ extension MemoryCacheLevel {
   @inlinable public var storesAtOnce: Bool { true }
 }
 
+extension MemoryCacheLevel: ImmediateLevel {
+  package func removeAtOnce(_ key: Key) { removeNow(key) }
+}
+
 extension MemoryCacheLevel: ShapedLevel { package var shape: LevelShape { .leaf(kind: "memory") } }

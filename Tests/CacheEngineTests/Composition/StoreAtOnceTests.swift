@@ -96,6 +96,43 @@ import Testing
     try await clear.value
   }
 
+  @Test("a composition stores at once below memory, unless its lower level does not or the key has another's turn")
+  func composed() async throws {
+    let cache = memory.compose(disk)
+    #expect(cache.storeAtOnce(1, forKey: "a", terms: StoreTerms()))
+    #expect(memory.peek("a") == 1)
+    #expect(disk.peek("a") == 1)
+    let turn = cache.gate.beginWrite("a")
+    #expect(!cache.storeAtOnce(2, forKey: "a", terms: StoreTerms()))
+    cache.gate.endWrite("a", turn)
+    #expect(!memory.compose(HookedLevel(base: disk)).storeAtOnce(2, forKey: "a", terms: StoreTerms()))
+    #expect(!HookedLevel(base: memory).compose(disk).storeAtOnce(2, forKey: "a", terms: StoreTerms()))
+    #expect(memory.peek("a") == 1)
+    #expect(disk.peek("a") == 1)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("a composition that stores at once takes back above what a clear went past that did not wait for it")
+  func composedPassedByAClear() async throws {
+    let halt = Halt()
+    let cache = Prompt(base: memory, memory: memory, hold: halt.wait).compose(disk)
+    let isStored = Mutex<Bool?>(nil)
+    try OwnThread.start("store") {
+      let done = cache.storeAtOnce(1, forKey: "a", terms: StoreTerms())
+      isStored.withLock { $0 = done }
+    }
+    try await turns { halt.isReached }
+    let clear = Task { try await cache.clear() }
+    try await turns { cache.gate.state.withLock { !$0.draining.isEmpty } }
+    clear.cancel()
+    await #expect(throws: CancellationError.self) { try await clear.value }
+    halt.end()
+    try await turns { isStored.withLock { $0 != nil } }
+    #expect(isStored.withLock { $0 } == true)
+    #expect(memory.peek("a") == nil)
+    #expect(cache.gate.isIdle)
+  }
+
   @Test("a level that stores only when it is waited for is stored in once, whichever the other one is")
   func onlyOne() async throws {
     let stores = Mutex<[Int]>([])
@@ -120,4 +157,8 @@ private struct Prompt<Base: CacheLevel>: LevelDecorator where Base.Key == String
     hold()
     return memory.storeAtOnce(value, forKey: key, terms: terms)
   }
+}
+
+extension Prompt: ImmediateLevel {
+  func removeAtOnce(_ key: String) { memory.removeAtOnce(key) }
 }

@@ -15,6 +15,25 @@ extension ComposedLevel {
     return isAbove && !gate.isSwept(key, terms.tags, since: began) ? .both : .lower
   }
 
+  /// Stores a value in both levels at once, if the turn of its key is free and both are in memory.
+  @inlinable
+  public func storeAtOnce(_ value: Value, forKey key: Key, terms: StoreTerms) -> Bool {
+    guard manner.isUpperImmediate, terms.load == nil else { return false }
+    let turn = gate.beginWrite(key)
+    guard turn.isGranted else { return false }
+    defer { gate.endWrite(key, turn) }
+    switch storeAtOnce(value, key, terms, since: gate.currentPhase) {
+    case .neither: return false
+    case .lower: forgetAtOnce(key)
+    case .both: break
+    }
+    return true
+  }
+
+  /// Removes from the upper level what a sweep went past, as ``WriteGate/forget(_:in:)`` does.
+  @usableFromInline
+  func forgetAtOnce(_ key: Key) { (upper as? any ImmediateLevel<Key, Value>)?.removeAtOnce(key) }
+
   @inlinable
   func storeInBoth(
     _ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase, but written: Written = .neither

@@ -16,6 +16,9 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   /// What the lower level says is not there, is not there: then the upper one need not keep it either.
   @usableFromInline let isLowerSource: Bool
 
+  /// The upper level never refuses a store at once.
+  @usableFromInline let isUpperImmediate: Bool
+
   /// The upper level tells the same observer of its reads by itself.
   @usableFromInline let upperTellsOfReads: Bool
 
@@ -32,6 +35,7 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
     self.observer = observer
     self.clock = clock
     self.isLowerSource = isLowerSource
+    isUpperImmediate = upper is any ImmediateLevel<Key, Value>
     upperTellsOfReads = observer.map(upper.tellsOfReads(to:)) ?? false
     pool = (lower.unerased as? any SharingLevel<Key, Value>)?.sharedReads
     renewer = lower.renewer
