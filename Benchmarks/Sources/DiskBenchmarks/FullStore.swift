@@ -11,7 +11,7 @@ struct Amplification {
     var held: [Row] = []
     // Keys whose values would take so many times the capacity.
     for (name, share) in [
-      ("half the capacity", 0.5), ("two thirds", 0.66), ("the capacity", 1.0), ("three times", 3.0),
+      ("half the capacity", 0.5), ("two thirds", 0.66), ("the capacity", 1.0), ("1.3 times", 1.3), ("three times", 3.0),
     ] {
       try await settings.inFolder { folder in
         let capacity = 64 << 20

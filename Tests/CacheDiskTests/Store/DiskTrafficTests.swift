@@ -10,8 +10,8 @@ import Testing
   let folder = DiskFolder()
 
   @Test(
-    "overwrites at random write at most 1.6 bytes for each byte set, also where all keys together would fill the store",
-    arguments: [0.66, 1.0])
+    "overwrites at random write at most 1.5 bytes for each byte set, also where all keys together would more than fill the store",
+    arguments: [0.66, 1.0, 1.3])
   func overwrites(share: Double) async throws {
     let capacity = 4 << 20
     let level = try DiskCacheLevel<String, Data>(directory: folder.path, capacity: capacity, clock: ManualClock())
@@ -28,7 +28,7 @@ import Testing
     try await overwrite(4_000)
     let written = Double(level.traffic.written - before.written)
     let amplification = (written + Double(level.traffic.copied - before.copied)) / written
-    #expect(amplification <= 1.6, "\(amplification)")
+    #expect(amplification <= 1.5, "\(amplification)")
     // What bounds the copying does not empty the store.
     #expect(level.usage.count * (value.count + 120) > capacity / 2)
     try await level.close()

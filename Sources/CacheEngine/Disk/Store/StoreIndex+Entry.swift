@@ -57,6 +57,8 @@ extension StoreIndex {
     static let isSealed = Flags(rawValue: 1)
     static let isEnded = Flags(rawValue: 2)
     static let hasRarities = Flags(rawValue: 4)
+    /// It was read since its record was written where it stands.
+    static let isRead = Flags(rawValue: 8)
   }
 
   /// What few entries have.

@@ -69,12 +69,32 @@ struct StoreIndex: Sendable {
     rarities.compactMap { slot, rare in rare.ownFile.map { _ in (key(slot), entry(slot)) } }
   }
 
-  func find(_ key: StoreKey) -> Entry? { slot(of: key).map(entry) }
+  /// What is known of a key.
+  func find(_ key: StoreKey) -> Entry? {
+    // Not by `map`: a method that is passed on holds a copy of the index.
+    guard let slot = slot(of: key) else { return nil }
+    return entry(slot)
+  }
+
+  /// Whether the value of a key has a file of its own.
+  func hasOwnFile(_ key: StoreKey) -> Bool {
+    guard let slot = slot(of: key), self[slot].flags.contains(.hasRarities) else { return false }
+    return rarities[slot]?.ownFile != nil
+  }
+
+  func contains(_ key: StoreKey) -> Bool { slot(of: key) != nil }
 
   /// Finds an entry and notes that it was used.
   mutating func use(_ key: StoreKey) -> Entry? {
     guard let slot = slot(of: key) else { return nil }
     touch(slot)
+    self[slot].flags.insert(.isRead)
+    return entry(slot)
+  }
+
+  /// An entry that nobody has used since its record was written where it stands.
+  func findUnused(_ key: StoreKey) -> Entry? {
+    guard let slot = slot(of: key), !self[slot].flags.contains(.isRead) else { return nil }
     return entry(slot)
   }
 
@@ -164,6 +184,7 @@ struct StoreIndex: Sendable {
     self[slot].segment = segments.join(segment, length)
     self[slot].offset = Self.eighths(offset)
     self[slot].sequence = UInt32(truncatingIfNeeded: sequence)
+    self[slot].flags.remove(.isRead)
   }
 
   /// Takes out the keys whose deadline has passed.
@@ -219,25 +240,30 @@ struct StoreIndex: Sendable {
     var flags: Flags = entry.isSealed ? .isSealed : []
     if entry.isEnded { flags.insert(.isEnded) }
     if !rare.isNone { flags.insert(.hasRarities) }
-    self[slot].deadline = entry.deadline
-    self[slot].created = entry.created
-    self[slot].segment = place
-    self[slot].offset = Self.eighths(entry.offset)
-    self[slot].sequence = entry.sequence
-    // What a file of the log can hold is far shorter.
-    self[slot].valueLength = UInt32(clamping: entry.valueLength)
-    self[slot].cost = UInt32(clamping: entry.cost)
-    self[slot].typeLength = entry.typeLength
-    self[slot].flags = flags
+    Self.write(entry, at: place, flags, to: &self[slot])
     liveBytes += entry.bytes
     if entry.deadline != .max { remember(entry.deadline, of: slot) }
+  }
+
+  /// In one access: the slot is looked for, and its chunk checked for other owners, once.
+  private static func write(_ entry: Entry, at place: UInt32, _ flags: Flags, to slot: inout Slot) {
+    slot.deadline = entry.deadline
+    slot.created = entry.created
+    slot.segment = place
+    slot.offset = eighths(entry.offset)
+    slot.sequence = entry.sequence
+    // What a file of the log can hold is far shorter.
+    slot.valueLength = UInt32(clamping: entry.valueLength)
+    slot.cost = UInt32(clamping: entry.cost)
+    slot.typeLength = entry.typeLength
+    slot.flags = flags
   }
 
   /// Takes an entry out of all counts; its key stays.
   private mutating func forget(_ slot: Int32, _ entry: Entry) {
     liveBytes -= entry.bytes
     segments.leave(self[slot].segment, entry.recordLength)
-    tags.remove(slot)
+    if !tags.tagsByKey.isEmpty { tags.remove(slot) }
     guard self[slot].flags.contains(.hasRarities), let key = rarities.removeValue(forKey: slot)?.key else { return }
     rarities[slot] = Rarities(key: key)
   }

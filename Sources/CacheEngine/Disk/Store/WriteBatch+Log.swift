@@ -56,14 +56,14 @@ extension WriteBatch {
     if segments.count == 1 { try openSegment() }
     let now = store.clock.now.nanoseconds
     let length = store.state.withLock { $0.lengths[oldest.number] ?? 0 }
-    thinOut(oldest, length)
     // Where entries leave in the order they came in, nothing lives there any more, and nothing need be read.
     let isEmpty = store.state.withLock { $0.index.liveBytes(in: oldest.number) } == 0
     let bytes =
       isEmpty
       ? [] : try store.opening { try oldest.read(max(0, length - Segment.headSize), at: Segment.headSize) }
-    for found in SegmentScan(bytes, from: Segment.headSize, salt: store.salt).records where found.header.kind == .value
-    {
+    let records = SegmentScan(bytes, from: Segment.headSize, salt: store.salt).records
+    thinOut(oldest, length, records)
+    for found in records where found.header.kind == .value {
       guard let entry = store.state.withLock({ $0.index.find(found.key) }), entry.segment == oldest.number,
         entry.offset == found.offset
       else { continue }
@@ -87,18 +87,33 @@ extension WriteBatch {
     return true
   }
 
-  /// Evicts by least recent use, at most a segment's worth, where too much of the oldest segment lives.
+  /// Evicts, at most a segment's worth, where too much of the oldest segment lives.
   ///
   /// Copying it would free little room for much writing. Entries that were overwritten often enough cost their room
-  /// twice; giving up some of what has gone unused the longest bounds that.
-  private mutating func thinOut(_ oldest: Segment, _ length: Int) {
+  /// twice; giving up some of what has gone unused the longest bounds that. First what stands in this segment and was not read since it
+  /// was written there, for that need not be copied then; what is evicted elsewhere leaves a hole that is paid for later.
+  private mutating func thinOut(_ oldest: Segment, _ length: Int, _ records: [SegmentScan.Found]) {
+    func isTooFull(_ state: SegmentedStore.State) -> Bool {
+      state.index.liveBytes > store.limits.thinnedBudget
+        && state.index.liveBytes(in: oldest.number) > store.limits.worthCopying(length)
+    }
+    for found in records where found.header.kind == .value {
+      let (isFull, victim) = store.state.withLock { state -> (Bool, StoreIndex.Entry?) in
+        guard isTooFull(state) else { return (false, nil) }
+        guard let entry = state.index.findUnused(found.key), entry.segment == oldest.number,
+          entry.offset == found.offset
+        else { return (true, nil) }
+        state.index.remove(found.key)
+        state.hasForgotten = true
+        return (true, entry)
+      }
+      guard isFull else { return }
+      if let victim { lose(found.key, victim, .evicted) }
+    }
     var evicted = 0
     while evicted < length {
       let victim = store.state.withLock { state -> (key: StoreKey, entry: StoreIndex.Entry)? in
-        guard state.index.liveBytes > store.limits.thinnedBudget,
-          state.index.liveBytes(in: oldest.number) > store.limits.worthCopying(length),
-          let victim = state.index.leastRecentlyUsed
-        else { return nil }
+        guard isTooFull(state), let victim = state.index.leastRecentlyUsed else { return nil }
         state.index.remove(victim.key)
         state.hasForgotten = true
         return victim
