@@ -152,14 +152,17 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// Returns the value held for a key, or `nil` if there is none.
   public func get(_ key: Key) async throws -> Value? {
     do {
-      let stored = try storeKey(key)
-      if let known = try (store ?? elsewhere?.storeHere)?.readAtOnce(stored) {
+      if let known = try (store ?? elsewhere?.storeHere)?.readAtOnce(try storeKey(key)) {
         guard case .found(let found) = known else { return nil }
         return try value(of: found.type, found.value)
       }
     } catch { throw named(error) }
-    return try await lookup(key).entry?.value
+    return try await getInTurn(key)
   }
+
+  /// In a function of its own, since what is generic here is looked up as soon as the function is called.
+  @inline(never)
+  private func getInTurn(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   private func value(of foundType: [UInt8], _ bytes: Data) throws -> Value {
     let form = foundType == type ? valueCoding.name : String(decoding: foundType, as: UTF8.self)
@@ -226,7 +229,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
 
   /// Stores a value with the level's default lifetime.
   public func set(_ value: Value, forKey key: Key) async throws {
-    try await store(value, forKey: key, terms: StoreTerms())
+    guard case .left(let work) = try begin(value, key, StoreTerms(), if: nil) else { return }
+    _ = try await carryOut(work)
   }
 
   /// Stores a value on terms of its own; its cost is the length of its bytes.
@@ -239,7 +243,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   ``CacheError/Code/readOnly`` or ``CacheError/Code/closed``, or the coding's error. The value stored before is
   ///   then still there.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    try await put(value, key, terms, if: nil)
+    guard case .left(let work) = try begin(value, key, terms, if: nil) else { return }
+    _ = try await carryOut(work)
   }
 
   /// Stores a value if a condition holds.
@@ -254,37 +259,59 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
-    try await put(value, key, terms, if: condition)
+    switch try begin(value, key, terms, if: condition) {
+    case .done(let isStored): return isStored
+    case .left(let work): return try await carryOut(work)
+    }
   }
 
-  @discardableResult
-  private func put(
+  /// What is left of a write that could not be carried out where its caller runs.
+  private enum Work {
+    case here(SegmentedStore, WriteJob.Work)
+    case elsewhere(any StoreElsewhere, StorePut)
+  }
+
+  private enum Begun {
+    case done(isStored: Bool)
+    case left(Work)
+  }
+
+  /// Stores a value where the caller runs if it is short: nothing is suspended for that, and no asynchronous function is called.
+  private func begin(
     _ value: Value, _ key: Key, _ terms: StoreTerms, if condition: StoreCondition?
-  ) async throws -> Bool {
+  ) throws -> Begun {
     do {
       let packed = try valueCoding.pack(value)
       let form = packed.form == valueCoding.name ? type : Array(packed.form.utf8)
-      guard let store else { return try await put(elsewhere: packed.bytes, form, key, terms, condition) }
+      guard let store else { return try begin(elsewhere: packed.bytes, form, key, terms, condition) }
       let work = try store.work(
         toPut: packed.bytes, for: try storeKey(key), type: form, created: terms.created,
         deadline: terms.deadline(levelDefault: expiry, clock: store.clock), cost: packed.bytes.count, tags: terms.tags,
         if: condition)
-      // Nothing is suspended for a small write.
-      if let answer = try store.performAtOnce(work, durability) { return answer > 0 }
-      return try await store.performInTurn(work, durability) > 0
+      if let answer = try store.performAtOnce(work, durability) { return .done(isStored: answer > 0) }
+      return .left(.here(store, work))
     } catch { throw named(error) }
   }
 
-  private func put(
+  private func begin(
     elsewhere value: Data, _ form: [UInt8], _ key: Key, _ terms: StoreTerms, _ condition: StoreCondition?
-  ) async throws -> Bool {
-    guard let elsewhere else { return false }
+  ) throws -> Begun {
+    guard let elsewhere else { return .done(isStored: false) }
     let now = elsewhere.clock.now
     let put = StorePut(
       key: try storeKey(key), type: form, created: min(terms.created ?? now, now).nanoseconds,
       deadline: terms.deadline(levelDefault: expiry, clock: elsewhere.clock)?.nanoseconds, cost: value.count,
       tags: terms.tags, durability: durability, condition: condition, value: value)
-    return try await elsewhere.change(.put(put), from: origin) > 0
+    return .left(.elsewhere(elsewhere, put))
+  }
+
+  private func carryOut(_ work: Work) async throws -> Bool {
+    do {
+      switch work {
+      case .here(let store, let work): return try await store.performInTurn(work, durability) > 0
+      case .elsewhere(let elsewhere, let put): return try await elsewhere.change(.put(put), from: origin) > 0
+      }
+    } catch { throw named(error) }
   }
 
   /// Carries out a change where the entries are.

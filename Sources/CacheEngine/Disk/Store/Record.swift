@@ -233,6 +233,8 @@ struct PreparedRecord: Sendable {
   let key: StoreKey
   /// In an encrypted store: the key that `key` stands for.
   var realKey: StoreKey?
+  /// When it was made, for a new one.
+  var reading: ClockReading?
   /// The head is complete.
   private(set) var isComplete = false
 
@@ -244,23 +246,20 @@ struct PreparedRecord: Sendable {
       kind: kind, keyLength: key.bytes.count, typeLength: type.count, valueLength: value.count, times: times, cost: cost
     )
     header.tagsLength = UInt32(tags.count)
-    let length = header.recordLength
-    bytes = unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
-      let all = UnsafeMutableRawBufferPointer(buffer)
+    // Cleared and written over: memory that is not cleared comes by a way that is not specialised, and costs more than that.
+    bytes = [UInt8](repeating: 0, count: header.recordLength)
+    unsafe bytes.withUnsafeMutableBytes { all in
       func copy(_ bytes: [UInt8], _ place: Range<Int>) {
         unsafe UnsafeMutableRawBufferPointer(rebasing: all[place]).copyBytes(from: bytes)
       }
-      for place in 0..<RecordHeader.size { unsafe all[place] = 0 }
       copy(key.bytes, header.keyRange)
       copy(type, header.typeRange)
       copy(tags, header.tagsRange)
       let prefix = unsafe UnsafeRawBufferPointer(rebasing: all[RecordHeader.size..<header.valueRange.lowerBound])
       header.prefixChecksum = unsafe Checksum.of(prefix, seed: salt)
       unsafe UnsafeMutableRawBufferPointer(rebasing: all[header.valueRange]).copyMemory(from: value)
-      header.valueChecksum = unsafe Checksum.of(value, seed: header.prefixChecksum)
-      for place in header.valueRange.upperBound..<length { unsafe all[place] = 0 }
-      filled = length
     }
+    header.valueChecksum = unsafe Checksum.of(value, seed: header.prefixChecksum)
     self.header = header
     self.key = key
   }

@@ -27,11 +27,13 @@ extension SegmentedStore {
 
   /// Carries out a small write on the thread of the caller; `nil` if it has to go to the store's.
   func writeAtOnce(_ work: WriteJob.Work, _ durability: Durability) throws -> Int? {
-    guard durability == .buffered, let small = SmallWrite(work), !MainQueue.draws, try isInPlace() else { return nil }
+    guard durability == .buffered, let small = SmallWrite(work), !MainQueue.draws else { return nil }
+    let now = SystemClock().now
+    guard try isInPlace(at: now) else { return nil }
     for _ in 0..<Self.looks {
       // Those who wait already come first.
       guard !isAnyPending else { return nil }
-      let answer = try turn.withLockIfAvailable { pace in try writeInTurn(work, small, &pace) }
+      let answer = try turn.withLockIfAvailable { pace in try writeInTurn(work, small, now.nanoseconds, &pace) }
       if let answer {
         if let answer { tell(answer.losses) }
         return answer?.result
@@ -42,16 +44,14 @@ extension SegmentedStore {
   }
 
   private func writeInTurn(
-    _ work: WriteJob.Work, _ small: SmallWrite, _ pace: inout WritePace
+    _ work: WriteJob.Work, _ small: SmallWrite, _ began: Int64, _ pace: inout WritePace
   ) throws -> (result: Int, losses: [Loss])? {
-    let time = SystemClock()
-    let began = time.now.nanoseconds
     guard pace.allows(at: began) else { return nil }
     defer { Self.writers.subtract(1, ordering: .relaxed) }
     guard Self.writers.add(1, ordering: .relaxed).newValue <= Self.mostWriters else { return nil }
     var batch = WriteBatch(store: self, isSyncing: false)
     guard batch.hasRoomAtOnce(for: small) else { return nil }
-    defer { pace.note(from: began, to: time.now.nanoseconds) }
+    defer { pace.note(from: began, to: SystemClock().now.nanoseconds) }
     return (try batch.carryOut(work), batch.losses)
   }
 }
@@ -110,7 +110,7 @@ extension WriteBatch {
         let last = state.segments.last?.number, (state.lengths[last] ?? 0) + length <= limits.segmentBytes,
         state.stayingBytes + length <= limits.budget
       else { return nil }
-      if let replaced = state.index.find(write.key), isHeard || replaced.ownFile != nil { return nil }
+      if isHeard ? state.index.contains(write.key) : state.index.hasOwnFile(write.key) { return nil }
       var evicted: [(key: StoreKey, entry: StoreIndex.Entry)] = []
       while state.index.liveBytes + write.live > limits.liveBudget {
         // No entry leaves for one that may not come.

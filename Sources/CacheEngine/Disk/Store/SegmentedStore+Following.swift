@@ -20,7 +20,7 @@ extension SegmentedStore {
   func follow() throws -> Bool {
     let directory = directory
     guard try directory.isInPlace(), try sealing?.isCurrent(in: directory) ?? true else { return false }
-    let (known, lengths) = state.withLock { ($0.segments, $0.lengths) }
+    let (known, lengths) = state.withLock { ($0.segments, $0.lengths.all) }
     for _ in 0..<16 {
       let numbers = try directory.names().compactMap { FileName.segment.number(in: $0) }.sorted()
       guard let segments = try open(numbers, known, directory) else { continue }
@@ -90,7 +90,7 @@ extension SegmentedStore {
         state.lengths[segment.number] = scan.end
       }
       guard isOneGone else { return }
-      state.lengths = state.lengths.filter { standing.segment($0.key) != nil }
+      state.lengths.keep { standing.segment($0) != nil }
       // What was worth keeping was copied.
       state.index.removeAll { standing.segment($0.segment) == nil }
     }

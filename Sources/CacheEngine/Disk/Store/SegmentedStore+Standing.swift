@@ -46,16 +46,15 @@ extension SegmentedStore {
   /// One system call where no file has come or gone in the directory for a moment, else up to four.
   ///
   /// - Throws: ``SystemFailure`` if that cannot be told.
-  func isInPlace() throws -> Bool {
-    guard try looksInPlace() else { return false }
+  func isInPlace(at now: CacheInstant = SystemClock().now) throws -> Bool {
+    guard try looksInPlace(at: now) else { return false }
     // Reads are served again as soon as a write is.
     if isAway.load(ordering: .relaxed) { isAway.store(false, ordering: .relaxed) }
     return true
   }
 
-  private func looksInPlace() throws -> Bool {
+  private func looksInPlace(at now: CacheInstant) throws -> Bool {
     let (directory, lock, look) = place.withLock { ($0.directory, $0.lock, $0.look) }
-    let now = SystemClock().now
     if let look, look.isRecent(at: now), look.shows(try directory.status()) { return true }
     guard let status = try directory.statusInPlace() else { return false }
     let names = try state.withLock({ $0.segments.last })?.file().nameCount()

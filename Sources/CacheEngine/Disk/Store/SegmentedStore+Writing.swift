@@ -84,6 +84,7 @@ extension SegmentedStore {
     }
     let content = try content(key, type: type, value: value, tags: tags, times: times, cost: cost)
     var (record, own) = content.prepared(limits, salt: salt)
+    record.reading = reading
     // Where the caller runs: the queue is for what nobody else can do.
     if own == nil { record.seal(sequence: nextSequence(), flags: record.header.flags, salt: salt) }
     return .put(record, value: own, if: condition)
@@ -290,7 +291,7 @@ extension SegmentedStore {
   ///
   /// Left out where it would not fit.
   func writeCheckpoint() throws {
-    let (index, lengths, allocated) = state.withLock { ($0.index, $0.lengths, $0.allocatedBytes) }
+    let (index, lengths, allocated) = state.withLock { ($0.index, $0.lengths.all, $0.allocatedBytes) }
     let counters = writer.withLock { $0 }
     let checkpoint = Checkpoint(
       segments: lengths, index: index, sequence: counters.sequence, fileNumber: counters.fileNumber)

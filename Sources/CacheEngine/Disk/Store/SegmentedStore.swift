@@ -30,7 +30,7 @@ final class SegmentedStore: Sendable {
     /// The highest number that a segment had, or that stands in the name of something that is no segment.
     var lastSegmentNumber: UInt64 = 0
     /// How far each segment is filled.
-    var lengths: [UInt64: Int] = [:]
+    var lengths: SegmentLengths = [:]
     /// How long the newest segment was when it was last looked at, in a store that is only looked at.
     var seenLength = 0
     /// What all files of the store take, in whole blocks.

@@ -78,15 +78,17 @@ struct WriteBatch {
   }
 
   mutating func put(
-    _ prepared: PreparedRecord, _ value: Data?, if condition: StoreCondition?
+    _ prepared: consuming PreparedRecord, _ value: Data?, if condition: StoreCondition?
   ) throws -> Bool {
     if let condition {
       let now = store.clock.now.nanoseconds
-      let isHeld = store.state.withLock { $0.index.find(prepared.key).map { $0.deadline > now } ?? false }
+      let key = prepared.key
+      let isHeld = store.state.withLock { $0.index.find(key).map { $0.deadline > now } ?? false }
       guard condition.holds(isHeld: isHeld) else { return false }
     }
     var record = prepared
-    incoming = store.sealing == nil ? prepared.key : nil
+    let (realKey, reading) = (record.realKey, record.reading)
+    incoming = store.sealing == nil ? record.key : nil
     defer { incoming = nil }
     let own = value.map { StoreIndex.blocks($0.count) } ?? 0
     try makeRoom(for: record.header.recordLength, own)
@@ -100,13 +102,13 @@ struct WriteBatch {
       record = try writeOwnFile(number, value, record)
     }
     do {
-      let now = ClockReading(store.clock)
+      let now = reading ?? ClockReading(store.clock)
       let tags = record.tags
       try append(&record, flags: record.header.flags | (ownFile == nil ? 0 : RecordHeader.hasOwnFile)) {
         state, key, header, segment, offset in
         let entry = StoreIndex.Entry(
           header, segment: segment, offset: offset, ownFile: ownFile, ownFileLength: value?.count ?? 0, at: now,
-          realKey: prepared.realKey)
+          realKey: realKey)
         return state.index.insert(entry, for: key, tags: tags).map { ($0, .replaced) }
       }
     } catch {
@@ -208,7 +210,8 @@ struct WriteBatch {
     store.state.withLock { state in
       (state.hasForgotten, state.cutSegments, state.uncut[last.number]) = (false, [], nil)
       state.unsynced.insert(last.number)
-      let length = state.lengths.updateValue(Segment.headSize, forKey: last.number) ?? 0
+      let length = state.lengths[last.number] ?? 0
+      state.lengths[last.number] = Segment.headSize
       state.allocatedBytes -= StoreIndex.blocks(length) - StoreIndex.blocks(Segment.headSize)
     }
   }
