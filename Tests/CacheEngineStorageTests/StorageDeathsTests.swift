@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineStorage
+@testable import CacheEngineStorage
 import CacheEngineTesting
 import Dispatch
 import Foundation
@@ -102,5 +102,36 @@ import Testing
     }
     try await turns { deaths.count == 100 }
     try await storage.async.close()
+  }
+
+  @Test("no value dies on the thread of a storage, however quickly it is taken from there")
+  func neverOnItsThread() async throws {
+    let places = Calls<Bool>()
+    // In a function of its own, so that the object alone holds the value.
+    @Sendable @inline(never) func object() throws -> StoredObject {
+      let will = Will { places.append(StorageExecutor.isCurrent) }
+      return try StoredObject(Mortal(will: will), by: Transformer<Mortal>?.none, isEncoded: false)
+    }
+    let task = Task(executorPreference: StorageExecutor()) {
+      for _ in 0..<100_000 { _ = try object() }
+    }
+    try await task.value
+    try await turns { places.count == 100_000 }
+    let onItsThread = places.all.count { $0 }
+    #expect(onItsThread == 0)
+  }
+
+  @Test("what is left of a value dies where it was handed to, though somebody else still holds it")
+  func diesWhereItIsHandedTo() async throws {
+    let deaths = Calls<String>()
+    let afterlife = Afterlife()
+    let (kept, late) = (Remains(Will { deaths.append("kept") }), Remains(Will { deaths.append("late") }))
+    Afterlife.$current.withValue(afterlife) { Afterlife.receive(kept) }
+    #expect(deaths.all == [])
+    afterlife.end()
+    #expect(deaths.all == ["kept"])
+    Afterlife.$current.withValue(afterlife) { Afterlife.receive(late) }
+    try await turns { deaths.all == ["kept", "late"] }
+    withExtendedLifetime((kept, late)) {}
   }
 }

@@ -14,23 +14,24 @@ final class Afterlife: Sendable {
   private static let queue = DispatchQueue(label: "CacheEngine.storage.deaths")
 
   /// `nil` once the operation has ended.
-  private let remains = Mutex<[any Sendable]?>([])
+  private let remains = Mutex<[Remains]?>([])
 
   /// Keeps what would die now, if it may not.
-  static func receive(_ remains: any Sendable) {
+  static func receive(_ remains: Remains) {
     if let current, current.keep(remains) { return }
-    if current != nil || StorageExecutor.isCurrent { queue.async { withExtendedLifetime(remains) {} } }
+    if current != nil || StorageExecutor.isCurrent { queue.async { remains.release() } }
   }
 
   /// Releases everything, here and now.
   func end() {
-    _ = remains.withLock { remains in
+    let remains = remains.withLock { remains in
       defer { remains = nil }
       return remains
     }
+    for one in remains ?? [] { one.release() }
   }
 
-  private func keep(_ value: any Sendable) -> Bool {
-    remains.withLock { $0?.append(value) } != nil
+  private func keep(_ remains: Remains) -> Bool {
+    self.remains.withLock { $0?.append(remains) } != nil
   }
 }

@@ -46,8 +46,13 @@ final class StoredObject: Sendable {
   }
 
   deinit {
-    let remains = state.withLock { $0 }
-    if remains.value != nil { Afterlife.receive(remains) }
+    let remains = state.withLock { state -> Remains? in
+      guard state.value != nil else { return nil }
+      // Nothing of it is left to die with this object.
+      defer { state = State() }
+      return Remains(state)
+    }
+    if let remains { Afterlife.receive(remains) }
   }
 
   /// Releases the bytes when they are where they should be: they can be made again.
