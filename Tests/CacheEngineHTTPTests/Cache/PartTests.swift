@@ -131,7 +131,11 @@ struct PartTests {
     _ = try await cache.response(for: get("Range: bytes=2-6")).text()
     let answer = try await cache.response(for: get("Cache-Control: only-if-cached"))
     #expect(answer.head.status == .gatewayTimeout)
-    #expect(try await cache.response(for: get(method: .head)).status.forward == .partial)
+    for fields in [[], ["Range: bytes=3-4"]] {
+      var head = get(method: .head)
+      head.headerFields = HTTPFields(lines: fields)
+      #expect(try await cache.response(for: head).status.forward == .partial)
+    }
   }
 
   @Test(
@@ -214,6 +218,8 @@ struct PartTests {
     #expect(whole.status.text == "cache-explorer; fwd=partial; fwd-status=206; stored; ttl=10")
     #expect(origin.requests.last?.headerFields[.range] == "bytes=4-")
     #expect(origin.requests.last?.headerFields[.ifRange] == "\"a\"")
+    // A 304 would be no answer for who wants the whole.
+    #expect(origin.requests.last?.headerFields.contains(.ifNoneMatch) == false)
     #expect(try await cache.response(for: get()).status.isHit && origin.requests.count == 2)
   }
 
@@ -222,13 +228,16 @@ struct PartTests {
     let changed = ScriptedOrigin { request, count in
       count == 0 ? Self.serve(request) : Self.serve(request, "ABCDEFGHIJ", tag: "\"b\"")
     }
+    var endless = HTTPAnswer(206, ["ETag: \"a\"", "Content-Range: bytes 4-9/10"])
+    endless.body = HTTPBody(isDelimited: false) { nil }
     let odd: [HTTPAnswer] = [
       HTTPAnswer(416, ["Content-Range: bytes */4"]),
       HTTPAnswer(206, ["ETag: \"b\"", "Content-Range: bytes 4-9/10"], "EFGHIJ"),
       HTTPAnswer(206, ["Content-Range: bytes 4-9/10"], "EFGHIJ"),
       HTTPAnswer(206, ["ETag: \"a\"", "Content-Range: bytes 4-9/11"], "EFGHIJ"),
       HTTPAnswer(206, ["ETag: \"a\"", "Content-Range: bytes 5-9/10"], "FGHIJ"),
-      HTTPAnswer(206, ["ETag: \"a\"", "Content-Range: bytes 4-9/10", "Content-Length: 7"], "EFGHIJK"),
+      HTTPAnswer(206, ["ETag: \"a\"", "Content-Range: bytes 4-9/10", "Content-Length: 7"], "EFGHIJ"),
+      HTTPAnswer(206, ["ETag: \"a\"", "Content-Range: bytes 4-9/10"], "EFGHIJK"), endless,
     ]
     for answer in odd + [nil] as [HTTPAnswer?] {
       let origin =
@@ -406,14 +415,92 @@ struct PartTests {
     #expect(try await cache.response(for: get("Range: bytes=0-89")).status.isHit)
   }
 
-  @Test("N9, N30: parts do not come to more than is stored of a content")
-  func bounded() async throws {
+  @Test("N9, N30: parts do not come to more than is stored of a content", arguments: [6, 9, 10])
+  func bounded(limit: Int) async throws {
     let origin = ScriptedOrigin { request, _ in Self.serve(request) }
-    let cache = cache(origin, bodyLimit: 6)
+    let cache = cache(origin, bodyLimit: limit)
     _ = try await cache.response(for: get("Range: bytes=0-4")).text()
     _ = try await cache.response(for: get("Range: bytes=5-9")).text()
     #expect(try await cache.response(for: get("Range: bytes=5-9")).status.isHit)
-    #expect(try await cache.response(for: get("Range: bytes=0-4")).status.forward == .partial)
+    #expect(try await cache.response(for: get("Range: bytes=0-4")).status.isHit == (limit == 10))
+  }
+
+  @Test("N30: a beginning with a weak tag is no beginning of anything")
+  func weakBeginning() async throws {
+    let origin = ScriptedOrigin { request, _ in Self.serve(request, tag: "W/\"a\"") }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get("Range: bytes=0-3")).text()
+    #expect(try await cache.response(for: get()).text() == "0123456789")
+    #expect(origin.requests.count == 2 && origin.requests.last?.headerFields.contains(.range) == false)
+  }
+
+  @Test("N30: who wants a whole asks about no part, not even one of another variant")
+  func asksAboutNoPart() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      var answer = Self.serve(request)
+      answer.head.headerFields[.vary] = "A"
+      return answer
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get("A: 1", "Range: bytes=2-6")).text()
+    #expect(try await cache.response(for: get("A: 2")).text() == "0123456789")
+    #expect(origin.requests.last?.headerFields.contains(.ifNoneMatch) == false)
+  }
+
+  @Test("N30: what came behind one part comes behind no combined one")
+  func trailers() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      var answer = Self.serve(request)
+      let content = try await answer.body.collect(upTo: 10)?.content ?? Data()
+      answer.body = HTTPBody(content, trailers: HTTPFields(lines: ["X-Sum: \(content.count)"]))
+      return answer
+    }
+    let cache = cache(origin)
+    for range in ["0-1", "2-4"] {
+      let part = try await cache.response(for: get("Range: bytes=\(range)"))
+      #expect(try await part.body.collect(upTo: 10)?.trailers.isEmpty == false)
+    }
+    let both = try await cache.response(for: get("Range: bytes=0-4"))
+    let content = try await both.body.collect(upTo: 10)
+    #expect(both.status.isHit && content?.content == Data("01234".utf8) && content?.trailers.isEmpty == true)
+  }
+
+  @Test("N30: a part of a content of another length takes the place of the whole, whatever its tag")
+  func otherLength() async throws {
+    let origin = ScriptedOrigin { request, count in
+      Self.serve(request, count == 0 ? "0123456789" : "0123456789AB")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    _ = try await cache.response(for: get("Range: bytes=0-1", "Cache-Control: no-cache")).text()
+    #expect(try await cache.response(for: get()).text() == "0123456789AB")
+  }
+
+  @Test("N23, N30: a whole that a part freshens is selected by what the part's answer names")
+  func freshensSelection() async throws {
+    let origin = ScriptedOrigin { request, count in
+      var answer = Self.serve(request)
+      answer.head.headerFields[.vary] = count == 0 ? "A" : "A, B"
+      return answer
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get("A: 1", "B: 1")).text()
+    _ = try await cache.response(for: get("A: 1", "B: 1", "Range: bytes=0-1", "Cache-Control: no-cache")).text()
+    #expect(try await cache.response(for: get("A: 1", "B: 1")).status.isHit)
+    #expect(try await cache.response(for: get("A: 1", "B: 2")).status.forward == .varyMiss)
+  }
+
+  @Test("N30: a part that is not what it says takes the place of nothing")
+  func replacesNothing() async throws {
+    let origin = ScriptedOrigin { request, count in
+      count == 0
+        ? Self.serve(request)
+        : HTTPAnswer(206, ["Cache-Control: max-age=10", "ETag: \"b\"", "Content-Range: bytes 0-5/10"], "01234")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    _ = try await cache.response(for: get("Range: bytes=0-5", "Cache-Control: no-cache")).text()
+    #expect(try await cache.response(for: get()).status.isHit)
   }
 }
 #endif
