@@ -287,5 +287,105 @@ struct ForgettingTests {
     #expect(try await cache.response(for: get("Authorization: alice")).text() == "alice")
     #expect(try await cache.response(for: get()).text() == "old")
   }
+
+  @Test(
+    "N3, N29: what an answer forbids to keep is not stored by those who are on their way either",
+    arguments: [HTTPRequest.Method.get, .head])
+  func forbidsOthers(method: HTTPRequest.Method) async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "0") }
+      if request.headerFields.contains(.authorization) {
+        try await gate.pass()
+        return HTTPAnswer(200, ["Cache-Control: public, max-age=10", "ETag: \"1\""], "1")
+      }
+      return HTTPAnswer(
+        request.headerFields.contains(.ifNoneMatch) ? 304 : 200, ["Cache-Control: no-store", "ETag: \"1\""], "")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    async let early = cache.response(for: get("Authorization: alice", "Cache-Control: no-cache")).text()
+    await gate.arrivals(1)
+    _ = try await cache.response(for: get("Cache-Control: no-cache", method: method)).text()
+    gate.open()
+    #expect(try await early == "1")
+    #expect(try await !cache.response(for: get()).status.isHit)
+  }
+
+  @Test("N23, N29: what a HEAD freshens is selected by what its answer names")
+  func headSelection() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      HTTPAnswer(
+        200, ["Cache-Control: max-age=10", "ETag: \"1\"", request.method == .head ? "Vary: A, B" : "Vary: A"],
+        request.method == .head ? "" : "body")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get("A: 1", "B: 1")).text()
+    _ = try await cache.response(for: get("A: 1", "B: 1", "Cache-Control: no-cache", method: .head))
+    #expect(try await cache.response(for: get("A: 1", "B: 1")).status.isHit)
+    #expect(try await cache.response(for: get("A: 1", "B: 2")).status.forward == .varyMiss)
+  }
+
+  @Test("N23: a response that can be asked about stays beside others that have their time")
+  func staysBesideOthers() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      let isTagged = request.headerFields[.init("A")!] == "2"
+      return HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: A"] + (isTagged ? ["ETag: \"2\""] : []), "body")
+    }
+    let cache = HTTPCache(
+      storing: MemoryCacheLevel<String, StoredVariants>(clock: clock), policy: HTTPCachePolicy(.shared), origin: origin,
+      clock: clock)
+    for name in ["2", "1"] { _ = try await cache.response(for: get("A: \(name)")).text() }
+    clock.advance(by: .seconds(1_000_000))
+    _ = try await cache.response(for: get("A: 2")).text()
+    #expect(origin.requests.last?.headerFields[.ifNoneMatch] == "\"2\"")
+  }
+
+  @Test(
+    "N24: who asks for a part, or with credentials, neither waits for others nor lets them wait",
+    arguments: ["Authorization: alice", "Range: bytes=0-1"], [false, true])
+  func waitsForNobody(field: String, isFirst: Bool) async throws {
+    let gate = Gate()
+    let cache = cache(
+      ScriptedOrigin { _, _ in
+        try await gate.pass()
+        return HTTPAnswer(200, ["Cache-Control: public, max-age=10"], "body")
+      })
+    async let one = cache.response(for: isFirst ? get(field) : get()).text()
+    await gate.arrivals(1)
+    async let other = cache.response(for: isFirst ? get() : get(field)).text()
+    await gate.arrivals(2)
+    gate.open()
+    #expect(try await (one, other) == ("body", "body"))
+  }
+
+  @Test("N24: if the one who asks leaves, one of those who wait asks for all of them")
+  func leavesOthers() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, count in
+      try await gate.pass()
+      return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
+    }
+    let cache = cache(origin)
+    let target = try #require(TargetURI(get()))
+    let first = Task { try await cache.response(for: get()).text() }
+    await gate.arrivals(1)
+    let others = (0..<5).map { _ in Task { try await cache.response(for: get()).text() } }
+    let flight = cache.flights.join(target.text).flight
+    try await turns { flight.state.withLock { $0.waiting.count } == 5 }
+    first.cancel()
+    _ = await first.result
+    try await turns { origin.requests.count > 1 }
+    gate.open()
+    for other in others { #expect(try await other.value == "1") }
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test("N23: a turn that is asked for after everything was broken off ends at once")
+  func brokenOff() async throws {
+    let (turns, gate) = (VariantTurns(), Gate())
+    turns.breakOff()
+    await #expect(throws: CancellationError.self) { try await turns.take("a") { try await gate.pass() } }
+  }
 }
 #endif

@@ -953,5 +953,45 @@ struct HTTPCacheTests {
     }
     #expect(origin.requests.count == 1)
   }
+
+  @Test("A content that everybody has left before it is read is not read")
+  func leftBeforeItsBeginning() async throws {
+    let body = SharedBody(length: nil, bound: 1_000)
+    var reader = body.join()
+    #expect(reader != nil)
+    reader = nil
+    let gate = Gate()
+    let hasEnded = Atomic(false)
+    body.start(
+      HTTPBody {
+        try await gate.pass(); return nil
+      }
+    ) { _, _ in
+    } ended: {
+      hasEnded.store(true, ordering: .relaxed)
+    }
+    try await turns { hasEnded.load(ordering: .relaxed) }
+  }
+
+  @Test("N24: the last of an announced content is given when all is stored")
+  func storedBeforeTheEnd() async throws {
+    for _ in 0..<20 {
+      let hasRead = Atomic(false)
+      let wasEarly = Mutex(false)
+      let body = SharedBody(length: 4, bound: 1_000)
+      let reader = try #require(body.join())
+      let reading = Task {
+        for try await _ in reader { hasRead.store(true, ordering: .relaxed) }
+      }
+      body.start(HTTPBody(Data("body".utf8))) { _, _ in
+        // Long enough for a reader that has been given it.
+        for _ in 0..<100 { await Task.yield() }
+        wasEarly.withLock { $0 = hasRead.load(ordering: .relaxed) }
+      } ended: {
+      }
+      try await reading.value
+      #expect(!wasEarly.withLock { $0 })
+    }
+  }
 }
 #endif

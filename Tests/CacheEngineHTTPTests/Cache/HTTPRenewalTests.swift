@@ -149,5 +149,22 @@ struct HTTPRenewalTests {
     }
     #expect(try await memory.lookup(url).entry?.validator == "\"a\"")
   }
+
+  @Test("What a 304 renews keeps its tags, and what it forbids to keep is not copied again", arguments: [false, true])
+  func tags(isForbidden: Bool) async throws {
+    let cache = HTTPCache(
+      storing: EmptyLevel<String, StoredVariants>(), policy: HTTPCachePolicy(.private),
+      origin: origin([isForbidden ? "Cache-Control: no-store, max-age=10" : "Cache-Control: max-age=10"]), clock: clock)
+    let memory = MemoryCacheLevel<URL, Data>(keepsExpired: .seconds(100), clock: clock)
+    let stack = memory.compose(cache.fetcher(), clock: clock)
+    let first = try #require(try await stack.lookup(url).entry)
+    try await memory.set(first.value, forKey: url, tags: ["red"], expiry: .after(.seconds(10)))
+    clock.advance(by: .seconds(10))
+    let old = try #require(try await memory.lookupIncludingExpired(url).entry)
+    var tagged = old
+    tagged.validator = "\"x\""
+    let renewed = try #require(try await cache.fetcher().lookup(url, renewing: tagged).entry)
+    #expect(renewed.tags.contains("red") && renewed.isPlaceholder == isForbidden)
+  }
 }
 #endif
