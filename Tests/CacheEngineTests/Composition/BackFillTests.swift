@@ -230,4 +230,23 @@ import Testing
     #expect(error?.code == .partialFailure)
     #expect(error?.failures.map(\.level) == ["c", "b"])
   }
+
+  @Test("A copy is given up with the reader that waits for it")
+  func givenUp() async throws {
+    let isGivenUp = Mutex(false)
+    let slow = Level(
+      name: "slow",
+      onSet: { [gate] _, _ in
+        do { try await gate.pass() } catch {
+          isGivenUp.withLock { $0 = true }
+          throw error
+        }
+      })
+    let cache = slow.compose(origin, backFill: .within(.seconds(1)), observer: observer, clock: clock)
+    let reader = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    try await turns { isGivenUp.withLock { $0 } }
+  }
 }

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Synchronization
 import TestSupport
 import Testing
+@testable import CacheCore
 
 @Suite struct BatchLevelTests {
   struct Refused: Error, Equatable { var key: Int }
@@ -255,5 +256,16 @@ import Testing
     #expect(memory.peek("b") == 2)
     gate.open()
     #expect(try await removal.value == 0)
+  }
+
+  @Test("P17 a load of several values of which one has no key below leaves nothing noted for the others")
+  func loadWithoutKey() async throws {
+    let stack = MemoryCacheLevel<Int, String>().compose(MemoryCacheLevel<Int, String>())
+    let batch = stack.transformKeys { (key: Int) throws -> Int in
+      if key < 0 { throw Refused(key: key) }
+      return key
+    }.allBatch()
+    await #expect(throws: Refused(key: -1)) { try await batch.value(forKey: [1, -1]) { _ in .value([]) } }
+    #expect(stack.gate.isIdle)
   }
 }

@@ -196,13 +196,16 @@ import Testing
     #expect(pool.isIdle)
   }
 
-  @Test("what a load was asked for by is forgotten with its end, however many loads beget each other")
-  func forgetsWhoAsked() async throws {
+  @Test(
+    "what a load was asked for by is forgotten with its end, however many loads beget each other",
+    arguments: [false, true])
+  func forgetsWhoAsked(isWaitedFor: Bool) async throws {
     // What a load begins and leaves behind remembers that load, which does not remember what asked for it.
     let outer = Mutex(WeakWork())
     let left = Mutex<AwaitedWork?>(nil)
     let inner = Level { _ in
       left.withLock { $0 = Waiting().work }
+      if isWaitedFor { await Task.yield() }
       return .hit(Entry(7))
     }.pooled()
     let pool = Level { key in
@@ -211,7 +214,7 @@ import Testing
       return try await inner.lookup(key)
     }.pooled()
     #expect(try await pool.get("a") == 7)
-    #expect(outer.withLock { $0.work } == nil)
+    try await turns { outer.withLock { $0.work } == nil }
     #expect(left.withLock { $0 }?.waiting(isEverybodyMeant: true).count == 0)
     var limited: MovedWork? = MovedWork()
     weak let task = limited
@@ -378,6 +381,110 @@ import Testing
     #expect(try await early.value == 1)
     #expect(try await late.value == 1)
     #expect(stack.gate.isIdle)
+  }
+
+  @Test("A first caller whose load ends before it begins to wait keeps no answer from those who joined")
+  func endBeforeWaitOfOthers() async throws {
+    let (loads, flight, caller) = try led()
+    await gate.arrivals(1)
+    let other = Task { try await loads.join("a", LoadCaller(2), ClosureLoad { 0 }) }
+    await observer.event { if case .flightJoined = $0.kind { true } else { false } }
+    gate.open()
+    #expect(try await other.value == 7)
+    #expect(try await loads.waitForOwn(flight, "a", caller) == 7)
+    #expect(loads.isIdle)
+  }
+
+  @Test("A caller that is cancelled before it joins a load leaves that, and the others go on")
+  func cancelledBeforeJoining() async throws {
+    let (loads, flight, caller) = try led()
+    await gate.arrivals(1)
+    let other = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await loads.join("a", LoadCaller(2), ClosureLoad { 0 })
+    }
+    try await turns { observer.events.contains { if case .flightLeft = $0.kind { true } else { false } } }
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await other.value }
+    #expect(try await loads.waitForOwn(flight, "a", caller) == 7)
+  }
+
+  @Test("A load whose last caller leaves before its task is known is cancelled")
+  func abandonedBeforeItsTaskIsKnown() async throws {
+    let loads = Loads(recorder: OperatorRecorder(name: "pool", observer: observer, clock: SystemClock()))
+    let begin = Gate()
+    let isRefused = Mutex(false)
+    let caller = Mutex<Task<Int, any Error>?>(nil)
+    let load = ClosureLoad { [gate] in
+      caller.withLock { $0 }?.cancel()
+      do { try await gate.pass() } catch {
+        isRefused.withLock { $0 = true }
+        throw error
+      }
+      return 7
+    }
+    let task = Task {
+      try await begin.pass()
+      return try await loads.join("a", LoadCaller(1), load)
+    }
+    caller.withLock { $0 = task }
+    begin.open()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await turns { isRefused.withLock { $0 } }
+    #expect(loads.isIdle)
+  }
+
+  @Test("A load takes the priority of a caller that joined before its task was known")
+  func hurriesBeforeItsTaskIsKnown() async throws {
+    let loads = Loads(recorder: OperatorRecorder(name: "pool", observer: observer, clock: SystemClock()))
+    let load = ClosureLoad {
+      // As another caller does, while the first one is still about to begin this.
+      #expect(loads.table.withLock { $0.hasten("a", to: TaskPriority.high.rawValue) } == nil)
+      try await turns { Task.currentPriority >= .high }
+      return 7
+    }
+    let slow = Task(priority: .background) { try await loads.join("a", LoadCaller(1), load) }
+    #expect(try await slow.value == 7)
+  }
+
+  @Test("the observer is told of the end of a load that everybody left")
+  func endOfNobodysLoad() async throws {
+    let source = Level { [gate] _ in
+      try await gate.pass()
+      return .hit(Entry(7))
+    }
+    let pool = source.pooled(observer: observer)
+    let caller = Task { try await pool.get("a") }
+    await gate.arrivals(1)
+    caller.cancel()
+    await #expect(throws: CancellationError.self) { try await caller.value }
+    try await turns {
+      observer.events.contains { if case .flightEnded(callers: 0, _) = $0.kind { true } else { false } }
+    }
+  }
+
+  @Test("who joined a load is forgotten with its end")
+  func forgetsWhoJoined() async throws {
+    let outer = Mutex(WeakWork())
+    let left = Mutex<(any AwaitedWork)?>(nil)
+    let inner = Level { [gate] _ in
+      left.withLock { $0 = Waiting().work }
+      try await gate.pass()
+      return .hit(Entry(7))
+    }.pooled(observer: observer)
+    let pool = Level { key in
+      let work = Waiting().work
+      outer.withLock { $0.work = work }
+      return try await inner.lookup(key)
+    }.pooled()
+    async let first = inner.get("a")
+    await gate.arrivals(1)
+    async let second = pool.get("a")
+    await observer.event { if case .flightJoined = $0.kind { true } else { false } }
+    gate.open()
+    #expect(try await (first, second) == (7, 7))
+    try await turns { outer.withLock { $0.work } == nil }
+    #expect(left.withLock { $0 }?.waiting(isEverybodyMeant: true).count == 0)
   }
 }
 

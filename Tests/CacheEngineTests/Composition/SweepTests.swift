@@ -356,6 +356,29 @@ import Testing
     #expect(memory.peek("a") == nil)
     #expect(pool.gate.isIdle)
   }
+
+  @Test(
+    "A writer that is cancelled after a clear leaves nothing above, even in a level that serves nobody who is cancelled"
+  )
+  func cancelledAfterClear() async throws {
+    let upper = HookedLevel(
+      base: memory,
+      onStore: { [gate, memory] key, value in
+        do { try await gate.pass() } catch {
+          // Stored all the same.
+          try await memory.set(value, forKey: key)
+          throw error
+        }
+      }, onRemove: { _ in try Task.checkCancellation() })
+    let cache = upper.compose(disk)
+    let writer = Task { try await cache.set(1, forKey: "a") }
+    await gate.arrivals(1)
+    try await cache.clear()
+    writer.cancel()
+    await #expect(throws: CancellationError.self) { try await writer.value }
+    #expect(memory.peek("a") == nil)
+    #expect(cache.gate.isIdle)
+  }
 }
 
 /// Work that outlives the time limit around it.

@@ -260,6 +260,25 @@ import Testing
     #expect(try await cache.get("a") == nil)
     #expect(cache.gate.isIdle)
   }
+
+  @Test("A copy upwards that goes on by itself and writes its own key is told")
+  func copyWritesItsKey() async throws {
+    defer { stack.drop() }
+    let clock = ManualClock()
+    let upper = HookedLevel(
+      base: memory, onStore: { [stack] key, value in if value == 7 { try await stack.set(8, forKey: key) } })
+    let cache = upper.compose(
+      Level { _ in .hit(Entry(7)) }, backFill: .within(.seconds(1)), observer: observer, clock: clock)
+    stack.hold(cache)
+    let reader = Task { try await cache.get("a") }
+    try await turns {
+      observer.events.contains {
+        if case .failed(.backFill, let text, _) = $0.kind { text.contains("its own write") } else { false }
+      }
+    }
+    #expect(try await reader.value == 7)
+    try await turns { cache.gate.isIdle }
+  }
 }
 
 /// A level as a file or a server is one: what was begun is carried out, and who is cancelled begins nothing.

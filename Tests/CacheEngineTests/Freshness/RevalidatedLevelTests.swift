@@ -390,4 +390,33 @@ import Testing
     #expect(disk.usage.count == 0)
     try await disk.close()
   }
+
+  @Test("a refresh through a pool asks the source, although other keys are written meanwhile")
+  func aheadThroughAPool() async throws {
+    let write = Mutex<(@Sendable () async throws -> Void)?>(nil)
+    let upper = HookedLook(base: memory()) { try await write.withLock { $0 }?() }
+    let cache = upper.refreshAhead(source.level.pooled(), within: .seconds(3), observer: observer, clock: clock)
+    #expect(try await cache.get("a") == 1)
+    source.answers(.success(2))
+    write.withLock { $0 = { try await cache.set(9, forKey: "other") } }
+    clock.advance(by: .seconds(8))
+    #expect(try await cache.get("a") == 1)
+    await refreshed()
+    write.withLock { $0 = nil }
+    #expect(try await cache.get("a") == 2)
+    #expect(source.asked == 2)
+  }
+}
+
+/// A level that does something before it is asked for what has expired as well.
+private struct HookedLook<Base: CacheLevel>: LevelDecorator {
+  let base: Base
+  let onLook: @Sendable () async throws -> Void
+
+  func get(_ key: Base.Key) async throws -> Base.Value? { try await base.get(key) }
+  func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> { try await base.lookup(key) }
+  func lookupIncludingExpired(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    try await onLook()
+    return try await base.lookupIncludingExpired(key)
+  }
 }
