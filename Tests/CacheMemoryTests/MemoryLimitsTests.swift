@@ -242,4 +242,28 @@ import Testing
     }
     #expect(flaw(level) == nil)
   }
+
+  @Test(
+    "what takes the place of an entry that leaves has nothing of it, neither tags nor lifetime",
+    arguments: [false, true], [false, true])
+  func takesNothingOver(isTagged: Bool, isPlain: Bool) async throws {
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 2, eviction: .lru, clock: clock)
+    let terms = isTagged ? StoreTerms(tags: ["red"]) : StoreTerms(expiry: .after(.seconds(10)))
+    try await level.store(1, forKey: 1, terms: terms)
+    try await level.set(2, forKey: 2)
+    if isPlain {
+      try await level.set(3, forKey: 3)
+    } else {
+      try await level.store(3, forKey: 3, terms: StoreTerms(tags: ["blue"]))
+    }
+    #expect(try await keys(level) == [2, 3])
+    #expect(flaw(level) == nil)
+    // Nor is anything known of a key that has left.
+    try await level.set(1, forKey: 1)
+    #expect(try await level.removeAll(tagged: "red") == 0)
+    clock.advance(by: .seconds(10))
+    #expect(try await level.removeExpired() == 0)
+    #expect(try await keys(level) == [1, 3])
+    #expect(flaw(level) == nil)
+  }
 }

@@ -300,4 +300,18 @@ import Testing
     #expect(lru.parts.most == 1 && small.parts.most == 1)
     #expect(LevelDivision(100_000, 5_000, .adaptive, isWeighted: false).parts <= 4)
   }
+
+  @Test("what was pinned when everything was cleared takes up no room any more")
+  func clearsPins() async throws {
+    let level: MemoryCacheLevel<Int, Int> = level(capacity: 20)
+    for key in 0..<20 {
+      try await level.set(key, forKey: key)
+      level.pin(key)
+    }
+    #expect(level.parts.count == 4)
+    try await level.clear()
+    for key in 20..<40 { try await level.set(key, forKey: key) }
+    #expect(level.usage.count == 20)
+    #expect(level.flaw == nil)
+  }
 }
