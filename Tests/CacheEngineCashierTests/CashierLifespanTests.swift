@@ -222,4 +222,16 @@ import Testing
     #expect(try await next.isValid(forKey: "key") == false)
     #expect(try await next.string(forKey: "key") == "a")
   }
+
+  @Test("S45 what is refreshed while everything is cleared does not come back")
+  func refreshedInAClear() async throws {
+    let cashier = try await open()
+    for _ in 0..<50 {
+      try await cashier.set("a", forKey: "key")
+      async let refresh = cashier.refreshValidation(forKey: "key")
+      async let clear: Void = cashier.clear()
+      _ = try await (refresh, clear)
+      #expect(try await cashier.string(forKey: "key") == nil)
+    }
+  }
 }
