@@ -19,7 +19,7 @@ enum Keys {
 final class EncryptedFolder: Sendable {
   let path = FileManager.default.temporaryDirectory.appending(path: "encrypted-level-\(UUID().uuidString)").path()
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  deinit { removeFolder(path) }
 
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
   var segments: [String] { names.filter { $0.hasPrefix("log-") } }

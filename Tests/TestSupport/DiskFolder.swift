@@ -9,7 +9,7 @@ package final class DiskFolder: Sendable {
     path = FileManager.default.temporaryDirectory.appending(path: "disk-level-\(UUID().uuidString)").path()
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  deinit { removeFolder(path) }
 
   package var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
