@@ -143,10 +143,44 @@ import Darwin
     let folder = try SocketFolder()
     var (room, outside) = try room(at: folder.socket)
     let id = try greet(&room, outside)
-    for number in 0..<Connection.mostAsks { room.connections[id]?.asks[number] = Task {} }
+    let gate = Gate()
+    let asks = (0..<Connection.mostAsks).map { _ in Task { _ = try? await gate.pass() } }
+    for (number, task) in asks.enumerated() { room.connections[id]?.asks[number] = task }
     #expect(room.connections[id]?.wantsToRead == false)
     room.serve(id, isGone: true)
     #expect(room.connections.count == 0)
+    let areCancelled = asks.allSatisfy(\.isCancelled)
+    #expect(areCancelled)
+  }
+
+  @Test("a question with the number of one that is under way ends the connection")
+  func repeatedNumber() throws {
+    let folder = try SocketFolder()
+    var (room, outside) = try room(at: folder.socket)
+    let id = try greet(&room, outside)
+    var ask = ClientLine.Ask(.get, key: "a")
+    ask.id = 7
+    room.connections[id]?.asks[7] = Task {}
+    #expect(outside.writeAll(Wire.bytes(ClientLine(ask: ask))))
+    room.serve(id, isGone: false)
+    #expect(room.connections.count == 0)
+  }
+
+  @Test("a list is not gone on with for another level")
+  func anotherList() throws {
+    let folder = try SocketFolder()
+    var (room, outside) = try room(at: folder.socket)
+    let id = try greet(&room, outside)
+    let entries = (0..<3).map { ServerLine.Entry(key: "\($0)", cost: 1, created: 0) }
+    room.connections[id]?.listing = ("memory", entries)
+    for (level, isGivenRest) in [("source", false), ("memory", true)] {
+      var ask = ClientLine.Ask(.entries, level: level)
+      ask.from = 1
+      #expect(outside.writeAll(Wire.bytes(ClientLine(ask: ask))))
+      room.serve(id, isGone: false)
+      // What has been given to its end is forgotten.
+      #expect((room.connections[id]?.listing == nil) == isGivenRest)
+    }
   }
 
   @Test("entries, events and answers with long keys come in lines that the other side takes")
