@@ -30,7 +30,10 @@ import Testing
 
   @Test("the last caller to leave ends the load, and the key is free at once")
   mutating func abandons() async {
-    guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
+    guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else {
+      Issue.record("whoever asks first leads")
+      return
+    }
     let load = Task<Void, any Error> {}
     expect(table.attach(load, to: flight) != nil)
     _ = table.join("a", id: 101, waiter: 2)
@@ -43,14 +46,20 @@ import Testing
 
   @Test("a load whose callers all left before its task was known is not attached")
   mutating func abandonedEarly() async {
-    guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
+    guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else {
+      Issue.record("whoever asks first leads")
+      return
+    }
     expect(table.leave(100, key: "a")?.remaining == 0)
     expect(table.attach(Task<Void, any Error> {}, to: flight) == nil)
   }
 
   @Test("a detached load serves those who wait, and the next caller leads anew")
   mutating func detaches() {
-    guard case .leads(let old) = table.join("a", id: 100, waiter: 1) else { return }
+    guard case .leads(let old) = table.join("a", id: 100, waiter: 1) else {
+      Issue.record("whoever asks first leads")
+      return
+    }
     table.detach("a")
     guard case .leads(let new) = table.join("a", id: 101, waiter: 2) else {
       Issue.record("a caller after a detach must lead")
