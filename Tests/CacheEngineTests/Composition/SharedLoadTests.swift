@@ -466,7 +466,7 @@ import Testing
   @Test("who joined a load is forgotten with its end")
   func forgetsWhoJoined() async throws {
     let outer = Mutex(WeakWork())
-    let left = Mutex<(any AwaitedWork)?>(nil)
+    let left = Mutex<AwaitedWork?>(nil)
     let inner = Level { [gate] _ in
       left.withLock { $0 = Waiting().work }
       try await gate.pass()
