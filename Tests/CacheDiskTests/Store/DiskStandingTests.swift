@@ -429,6 +429,21 @@ import Testing
     try await level.close()
   }
 
+  @Test("P15 a level that only reads serves nothing once other files stand in the places of its own")
+  func replacedFiles() async throws {
+    var calls = FileCalls()
+    calls.readersLookEvery = 0
+    let level = try open(calls: calls)
+    try await level.set(value(1), forKey: "a")
+    let copy = try folder.copy()
+    for name in folder.names { try folder.remove(name) }
+    for name in copy.names {
+      try FileManager.default.copyItem(atPath: copy.path + "/" + name, toPath: folder.path + "/" + name)
+    }
+    #expect(try await level.lookup("a").missReason == .unanswered)
+    try await level.close()
+  }
+
   @Test(
     "P14 a file of the log that somebody links to while it is open takes no more, and keeps what it has on a full disk")
   func linkedWhileOpen() async throws {

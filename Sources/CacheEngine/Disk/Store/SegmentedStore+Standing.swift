@@ -88,12 +88,21 @@ extension SegmentedStore {
     return true
   }
 
-  /// Does what the next write would do, and returns whether the store stands at its path; now and then, if it does not.
+  /// Does what the next write would do, and returns whether what the store has may be read; now and then, if it may not.
   func comesBack() async -> Bool {
     guard isLookDue() else { return !isAway.load(ordering: .relaxed) }
-    do { _ = try await performInTurn(.sweep, .buffered) } catch { return false }
+    do { _ = try await performInTurn(.sweep, .buffered) } catch {
+      guard hasRest(after: error) else { return false }
+    }
     isAway.store(false, ordering: .relaxed)
     return true
+  }
+
+  /// Whether nobody has begun anew, though a write is refused: it is the same directory, and files of this log are in it.
+  private func hasRest(after error: any Error) -> Bool {
+    guard (error as? CacheError)?.code != .inUse, StoreDirectory.Identity(of: directory.path) == directory.identity
+    else { return false }
+    return state.withLock(\.segments).contains { (try? $0.file().isLinked()) == true }
   }
 
   /// Whether it is this reader's turn to look.
