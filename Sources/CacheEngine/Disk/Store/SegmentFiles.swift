@@ -52,6 +52,15 @@ extension SegmentedStore {
     return isAnyClosed
   }
 
+  /// Waits until the disk has a file of the log, and closes the file again if too many are open.
+  func sync(_ segment: Segment) throws {
+    try opening { try segment.file() }.sync()
+    guard segmentFiles.count.load(ordering: .relaxed) > segmentFiles.most,
+      segment !== state.withLock({ $0.segments.last })
+    else { return }
+    _ = segment.close(evenIfWanted: true)
+  }
+
   /// Opens something, once more without the files of the log if the process has no descriptor left.
   func opening<Opened>(_ open: () throws -> Opened) throws -> Opened {
     do { return try open() } catch let failure as SystemFailure where [EMFILE, ENFILE].contains(failure.number) {

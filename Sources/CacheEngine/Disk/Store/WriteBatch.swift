@@ -241,10 +241,7 @@ struct WriteBatch {
       }
     }
     // The disk must have what a checkpoint says of the log: the checkpoint decides where the log has less.
-    for segment in segments {
-      try store.opening { try segment.file() }.sync()
-      store.closeSurplusFiles()
-    }
+    for segment in segments { try store.sync(segment) }
     if store.state.withLock({ $0.isDirectoryChanged }) { try syncNames() }
     // Without a checkpoint the log is read the next time.
     if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty && !$0.isLogUnread }) {
@@ -284,7 +281,7 @@ struct WriteBatch {
       return (state.segments.filter { state.unsynced.contains($0.number) }, state.isDirectoryChanged)
     }
     do {
-      for segment in segments { try store.opening { try segment.file() }.sync() }
+      for segment in segments { try store.sync(segment) }
       if isDirectoryChanged { try store.directory.sync() }
     } catch {
       store.state.withLock { state in
