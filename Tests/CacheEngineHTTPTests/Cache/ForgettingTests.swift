@@ -342,8 +342,8 @@ struct ForgettingTests {
   }
 
   @Test(
-    "N24: who asks for a part, or with credentials, neither waits for others nor lets them wait",
-    arguments: ["Authorization: alice", "Range: bytes=0-1"], [false, true])
+    "N24: who asks with credentials waits for nobody, who asks for a part for nobody but the whole, and neither lets others wait",
+    arguments: [("Authorization: alice", true), ("Authorization: alice", false), ("Range: bytes=0-1", true)])
   func waitsForNobody(field: String, isFirst: Bool) async throws {
     let gate = Gate()
     let cache = cache(
