@@ -70,6 +70,9 @@ struct FleetLedgerTests {
     #expect(sheet().apps.map(\.copies) == [39, 0])
     ledger.left(0, because: "the app has ended")
     #expect(sheet().apps.map(\.copies) == [0, 0])
+    // Its answer is read after its end.
+    ledger.holds(0, ["k": FleetSheet.Copy(created: time(13), deadline: nil)], count: 40)
+    #expect(sheet().apps.map(\.copies) == [0, 0])
   }
 
   @Test("Who is told of a change is noted with how long after its acknowledgement that was")
@@ -287,6 +290,14 @@ struct FleetLedgerTests {
     #expect(sheet().apps[1].longestWait == .milliseconds(20))
   }
 
+  @Test("An app of which several requests wait for a load waits once")
+  mutating func waitsOnce() {
+    note(0, at: 10, .operated(.shared(.leads(lease: "ab"))), "pool")
+    for time in 11...12 { note(1, at: time, .operated(.shared(.follows(lease: "ab"))), "pool") }
+    #expect(sheet().leases.map(\.waiting) == [[1]])
+    #expect(sheet().apps[1].waits == 2)
+  }
+
   @Test("An app that is gone holds nothing and waits for nobody, and has its place when it is there again")
   mutating func gone() {
     fill(1, at: 10)
@@ -309,6 +320,10 @@ struct FleetLedgerTests {
     #expect(sheet().apps[2].listens && sheet().apps[2].deafSince == time(5))
     note(2, at: 20, .operated(.shared(.heard)), "coherence")
     #expect(sheet().apps[2].deafSince == nil)
+    // Another process in its place, which says nothing of it.
+    join("two", listens: false, at: 30)
+    note(1, at: 40, .operated(.shared(.deaf(since: time(35)))), "coherence")
+    #expect(sheet().apps[1].deafSince == time(35))
   }
 
   @Test("Where events were lost no load is shown for ever, and no read is called stale that need not be")

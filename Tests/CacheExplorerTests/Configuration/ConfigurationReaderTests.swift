@@ -1,4 +1,5 @@
 import CacheEngine
+import Foundation
 import Testing
 
 @testable import ExplorerCache
@@ -237,6 +238,35 @@ struct ConfigurationReaderTests {
       problems(
         "levels:\n  - pooled: [ { defaults: { domain: a } } ]\n  - defaults: { domain: a }\n  - defaults: { domain: b }\n"
       ).count == 1)
+  }
+
+  @Test("A link leads to the same place")
+  func linkedFolders() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "cx-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try FileManager.default.createDirectory(atPath: folder + "/real", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: folder + "/real")
+    let found = problems("levels:\n  - disk: { directory: \(folder)/real }\n  - disk: { directory: \(folder)/link }\n")
+    #expect(found.count == 1)
+    #expect(found.first?.contains("disk-2 has the place of disk") == true)
+  }
+
+  @Test("A name has at most 100 characters")
+  func longNames() {
+    func named(_ length: Int) -> [String] {
+      problems("levels: [ memory: { name: \(String(repeating: "n", count: length)) } ]")
+    }
+    #expect(named(100) == [])
+    #expect(named(101).count == 1)
+  }
+
+  @Test("What is measured beside a cache in Redis is named apart, and forgotten after an hour")
+  func apart() {
+    let redis = RedisSpecification(url: "redis://h", address: "h:6379", namespace: "app")
+    let apart = redis.apart(as: "7")
+    #expect(apart.namespace == "7-app")
+    #expect(apart.longestLife == .seconds(3_600))
+    #expect(apart.url == redis.url && apart.place != redis.place)
   }
 
   @Test("A tab and a mapping in place of a list are called what they are")

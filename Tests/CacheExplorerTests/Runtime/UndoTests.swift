@@ -75,6 +75,17 @@ struct UndoTests {
     #expect(try await copies(of: "a", in: interpreter).allSatisfy { $0.value == nil })
   }
 
+  @Test("What was done to the cache of before is not taken back in another")
+  func anotherCache() async throws {
+    let interpreter = try await interpreter()
+    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    #expect(interpreter.undoable != nil)
+    let other = try ConfigurationReader.read("levels: [ memory: { name: other } ]", file: "d.yaml", folder: "/")
+    _ = await interpreter.use(other, file: "d.yaml", for: "load")
+    #expect(interpreter.undoable == nil)
+    #expect(await interpreter.run(UndoVerb()).outcome == .error)
+  }
+
   @Test("If the key has changed since, nothing is touched")
   func refuses() async throws {
     let interpreter = try await interpreter()
