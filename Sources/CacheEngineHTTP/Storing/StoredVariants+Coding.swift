@@ -35,7 +35,8 @@ extension ByteCoding where Value == StoredVariants {
 /// Writes the layout.
 ///
 /// That is: version, count; of each response status (with its highest bit set if it answered a HEAD), reason, both times, fields,
-/// trailers, selecting fields and body; then a checksum of all but the bodies. Numbers are little-endian, texts and lists have their length before them.
+/// trailers, selecting fields and body; then a checksum of all but the bodies. Numbers are little-endian, texts and lists have their
+/// length before them.
 private struct VariantWriter {
   private(set) var bytes = Data()
   private var sum = HeadChecksum()

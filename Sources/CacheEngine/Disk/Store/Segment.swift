@@ -68,7 +68,9 @@ final class Segment: Sendable {
     return file
   }
 
-  /// Closes the file, or notes that it is to be closed the next time if somebody has asked for it since the last; returns whether it was closed.
+  /// Closes the file, or notes that it is to be closed the next time if somebody has asked for it since the last.
+  ///
+  /// - Returns: Whether it was closed.
   func close(evenIfWanted: Bool) -> Bool {
     let closed = held.withLock { held -> StoreFile? in
       guard evenIfWanted || !held.isWanted else {
