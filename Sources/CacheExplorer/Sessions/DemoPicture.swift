@@ -16,6 +16,7 @@ enum DemoPicture {
     _ demo: Demo, _ configuration: CacheConfiguration, seconds: Int, size: Size
   ) async throws -> Canvas {
     let (clock, buffer) = (SimulatedClock(), EventBuffer(capacity: 1 << 18))
+    let end = clock.now.advanced(by: .seconds(seconds))
     let exchanges = Mutex<[ServedExchange]>([])
     let served =
       demo.isServed
@@ -43,12 +44,13 @@ enum DemoPicture {
     if let request = configuration.workload {
       let workload = try Workload(request)
       let rate = request.rate ?? workload.defaultRate
-      let requests = Int((rate * Double(seconds)).rounded())
       _ = await clock.drive {
-        await WorkloadRunner(live: live).run(workload, requests: requests, rate: rate, clients: 1)
+        await WorkloadRunner(live: live).run(workload, requests: nil, rate: rate, clients: 1, until: end)
       }
     }
     if let served { _ = await clock.drive { await served.run(for: .seconds(seconds)) } }
+    // The last request ends before that or after it, depending on who answers it.
+    try await clock.drive { try await clock.sleep(until: end, tolerance: nil) }
     var model = Model(configuration, title: configuration.name, now: clock.now)
     model.utcOffsetInSeconds = 0
     model.command.grammar = .commandLine

@@ -8,6 +8,7 @@ import FoundationXML
 #endif
 
 @testable import CacheExplorer
+@testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerState
 
@@ -70,13 +71,24 @@ struct SVGPictureTests {
     for picture in [file, shown] {
       let svg = try String(contentsOf: picture, encoding: .utf8)
       let texts = try #require(read(svg)).map(\.text).joined(separator: "\n")
-      for name in ["1 MEMORY", "2 DISK", "ORIGIN", "served by", "12:00:29", "copies expire"] {
+      for name in ["1 MEMORY", "2 DISK", "ORIGIN", "served by", "12:00:30", "copies expire"] {
         #expect(texts.contains(name), "\(picture.lastPathComponent) does not say \(name)")
       }
       #expect(svg.contains(#"viewBox="0 0 980 620""#))
     }
     let readme = try String(contentsOf: Program.root.appending(path: "README.md"), encoding: .utf8)
     #expect(readme.contains("(Documentation/demo.svg)"))
+  }
+
+  @Test(
+    "A demonstration's picture is of the second that was asked for, however long its answers take", arguments: Demo.all)
+  func second(of demo: Demo) async throws {
+    let folder = try TemporaryFolder()
+    let canvas = try await DemoPicture.canvas(
+      demo, try demo.configuration(folder: folder.url.path()), seconds: 8, size: Size(width: 120, height: 40))
+    // An answer that is waited for at the end of the eighth second is waited for.
+    let text = canvas.lines.joined(separator: "\n")
+    #expect(text.contains("12:00:08") || text.contains("12:00:09"), "\(text)")
   }
 
   @Test("What cannot be a picture is refused with what to do")

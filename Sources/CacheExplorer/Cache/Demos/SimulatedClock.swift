@@ -49,8 +49,8 @@ package final class SimulatedClock: CacheClock, Sendable {
   }
 
   /// Does something of which all waiting moves the clock on.
-  package func drive<Result: Sendable>(_ work: () async -> Result) async -> Result {
-    await Self.$isDriving.withValue(true) { await work() }
+  package func drive<Result: Sendable>(_ work: () async throws -> Result) async rethrows -> Result {
+    try await Self.$isDriving.withValue(true) { try await work() }
   }
 
   /// Has something done when so much time has passed; later calls are for later times.

@@ -1,4 +1,4 @@
-import CacheEngine
+package import CacheEngine
 package import CacheEngineHitRatio
 
 #if canImport(FoundationEssentials)
@@ -38,7 +38,10 @@ package struct WorkloadRunner: Sendable {
   /// `rate`: Requests a second; `nil` for as fast as the cache answers. A delay of more than a second, as when the clock was moved
   /// forwards or the program was stopped, is not made up for.
   /// `clients`: So many requests at most are under way at once; `nil` for what fits the workload.
-  package func run(_ workload: Workload, requests: Int?, rate: Double?, clients: Int? = nil) async -> Report {
+  /// `end`: From when on no request is sent; `nil` for never.
+  package func run(
+    _ workload: Workload, requests: Int?, rate: Double?, clients: Int? = nil, until end: CacheInstant? = nil
+  ) async -> Report {
     var workload = workload
     var report = Report()
     var began = live.clock.now
@@ -58,6 +61,7 @@ package struct WorkloadRunner: Sendable {
           let late = due.duration(to: live.clock.now)
           if late > .seconds(live.pace?.speed ?? 1) { began = began.advanced(by: late) }
         }
+        if let end, live.clock.now >= end { break }
         while underWay >= most { reap(await group.next()) }
         let step: Workload.Step?
         do throws(TraceProblem) { step = try workload.next() } catch {
