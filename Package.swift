@@ -325,7 +325,7 @@ let package = Package(
     .testTarget(
       name: "CacheEngineHTTPTests",
       dependencies: [
-        "CacheEngineHTTP", "CacheEngine", "CacheEngineNetwork", "CacheEngineTesting", "LoopbackServer",
+        "CacheEngineHTTP", "CacheEngine", "CacheEngineNetwork", "CacheEngineTesting", "LoopbackServer", "TestSupport",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
       ],
       swiftSettings: strict),

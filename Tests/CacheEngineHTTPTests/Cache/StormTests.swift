@@ -3,6 +3,7 @@ import CacheEngine
 import CacheEngineTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -43,7 +44,10 @@ private final class HostileOrigin: HTTPOrigin {
     }
     if dice.happens(oneIn: 20) { throw CacheError(.unreachable, "down") }
     if dice.happens(oneIn: 20) { return HTTPAnswer(dice.one(of: [500, 503, 404])) }
-    if dice.happens(oneIn: 40) { try await Task.sleep(for: .seconds(3600)) }
+    if dice.happens(oneIn: 40) {
+      await untilCancelled()
+      throw CancellationError()
+    }
     let path = request.path ?? ""
     let variant = request.headerFields[.acceptLanguage] ?? ""
     let tag = "\"\(version)\(variant)\(path)\""

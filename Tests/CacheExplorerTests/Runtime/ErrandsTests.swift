@@ -1,24 +1,18 @@
+import TestSupport
 import Testing
 
 @testable import CacheExplorer
 
 @MainActor
 @Suite(.timeLimit(.minutes(10))) struct ErrandsTests {
-  /// Ends when its task is cancelled, and not before.
-  private static func untilCancelled() async {
-    let (stream, continuation) = AsyncStream<Void>.makeStream()
-    for await _ in stream {}
-    continuation.finish()
-  }
-
   @Test("The end cancels what runs, waits for it, and for what that begins on its way out")
   func end() async {
     let errands = Errands()
     var ended: [String] = []
     errands.begin {
-      await Self.untilCancelled()
+      await untilCancelled()
       errands.begin {
-        await Self.untilCancelled()
+        await untilCancelled()
         ended.append("second")
       }
       ended.append("first")
@@ -32,7 +26,7 @@ import Testing
     let errands = Errands()
     let (stream, continuation) = AsyncStream<String>.makeStream()
     errands.begin {
-      await Self.untilCancelled()
+      await untilCancelled()
       continuation.yield("cancelled")
       continuation.finish()
     }
