@@ -344,6 +344,10 @@ public final class ServerOrigin: HTTPOrigin {
     guard lengths.count <= 1, lengths.isEmpty || codings.isEmpty else {
       throw CacheError(.invalidResponse, "the origin announces two lengths, or a length and chunks; mend it")
     }
+    // RFC 9112, section 6.1: of HTTP/1.0, such framing is faulty, and what is behind it may be somebody else's.
+    guard head.version != .http1_0 || codings.isEmpty else {
+      throw CacheError(.invalidResponse, "the origin sends chunks in HTTP/1.0, which has none; mend it")
+    }
     // What is coded otherwise nobody behind us would know to be coded. A name that was never registered is no coding: that content
     // ends with its connection, and is complete if that was closed in order (RFC 9112, sections 6.3 and 8).
     let names = codings.flatMap { FieldList.members(of: $0) }.map { $0.lowercased() }

@@ -91,6 +91,19 @@ struct NetworkRulesTests {
   }
 
   @Test(
+    "Chunks pass in HTTP/1.1 and not in HTTP/1.0, which has none",
+    arguments: [
+      ("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", true), ("HTTP/1.0 200 OK", "Transfer-Encoding: chunked", false),
+      ("HTTP/1.0 200 OK", "Content-Length: 1", true),
+    ])
+  func version(status: String, framing: String, passes: Bool) throws {
+    var head = HTTPHead(limits: .default)
+    for line in [status, framing, ""] { try head.append(line: Array(line.utf8)) }
+    let framing = try? HTTPFraming(head, hasBody: true)
+    #expect((framing != nil) == passes)
+  }
+
+  @Test(
     "P10 An encoding passes only if it was asked for",
     arguments: [
       ("gzip", true), ("GZIP", true), ("identity", true), ("br", false), ("gzip, br", false),

@@ -43,6 +43,9 @@ struct HTTPFraming: Sendable, Equatable {
     guard lengths.isEmpty || codings.isEmpty else {
       throw HTTPViolation(text: "announces both a length and chunks; mend the server or a proxy before it")
     }
+    guard codings.isEmpty || !head.isVersion10 else {
+      throw HTTPViolation(text: "sends chunks in HTTP/1.0, which has none; mend the server or a proxy before it")
+    }
     guard codings.isEmpty || (codings.count == 1 && codings[0].lowercased() == "chunked") else {
       throw HTTPViolation(text: "sends a transfer encoding other than chunked, which was not asked for")
     }

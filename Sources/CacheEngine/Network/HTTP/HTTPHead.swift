@@ -20,6 +20,8 @@ struct HTTPHead: Sendable {
   private(set) var reason = ""
   /// Whether the answer was framed as HTTP/1, where the head says how the body ends.
   private(set) var isVersion1 = true
+  /// Whether it was framed as HTTP/1.0, which has no chunks.
+  private(set) var isVersion10 = false
   /// The header fields of the final answer.
   private(set) var headers: [HTTPHeader] = []
   /// Whether the final answer's head is complete.
@@ -91,6 +93,7 @@ struct HTTPHead: Sendable {
     reason = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
     status = words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     isVersion1 = words[0].starts(with: "HTTP/1".utf8)
+    isVersion10 = words[0].elementsEqual("HTTP/1.0".utf8)
     headers = []
   }
 
