@@ -22,6 +22,10 @@ enum { reset_capacity = 1024, path_capacity = 4096, alternate_size = 64 * 1024, 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
 enum { crash_count = sizeof crashes / sizeof crashes[0] };
 
+// What ends a process that does not expect it, and is no crash.
+static const int endings[] = {SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGSYS};
+enum { ending_count = sizeof endings / sizeof endings[0] };
+
 static atomic_bool armed;
 static bool exit_hooked;
 static int guarded_fd = -1;
@@ -30,6 +34,7 @@ static struct termios guarded_modes;
 static char reset_bytes[reset_capacity];
 static size_t reset_length;
 static struct sigaction crash_before[crash_count];
+static bool ending_taken[ending_count];
 static char alternate_stack[alternate_size];
 static char report_path[path_capacity];
 static char crash_note[path_capacity + 128];
@@ -122,6 +127,33 @@ static void on_crash(int number, siginfo_t *info, void *context) {
   if (info == NULL || info->si_code <= 0 || number == SIGTRAP) raise(number);
 }
 
+static void on_ending(int number) {
+  restore();
+  // It takes effect on return.
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+// A signal that was ignored, or that somebody else waits for, stays theirs.
+static void take_endings(void) {
+  struct sigaction action, before;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_ending;
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < ending_count; i++) {
+    if (sigaction(endings[i], NULL, &before) != 0) continue;
+    if ((before.sa_flags & SA_SIGINFO) || before.sa_handler != SIG_DFL) continue;
+    ending_taken[i] = sigaction(endings[i], &action, NULL) == 0;
+  }
+}
+
+static void give_back_endings(void) {
+  for (int i = 0; i < ending_count; i++) {
+    if (ending_taken[i]) signal(endings[i], SIG_DFL);
+    ending_taken[i] = false;
+  }
+}
+
 bool ctg_report_crashes(const char *path) {
   const char *words = "cache-explorer crashed; please send in the report: ";
   if (strlen(path) >= path_capacity) return false;
@@ -151,12 +183,14 @@ bool ctg_arm(int fd, const void *reset, size_t length) {
   sigemptyset(&action.sa_mask);
   atomic_store(&armed, true);
   for (int i = 0; i < crash_count; i++) sigaction(crashes[i], &action, &crash_before[i]);
+  take_endings();
   return true;
 }
 
 void ctg_disarm(void) {
   if (!atomic_exchange(&armed, false)) return;
   for (int i = 0; i < crash_count; i++) sigaction(crashes[i], &crash_before[i], NULL);
+  give_back_endings();
 }
 
 // Signals as bytes in a pipe.

@@ -1,4 +1,4 @@
-// Gives the terminal back on every way out that Swift code cannot be on: crashes, exit() from anywhere.
+// Gives the terminal back on every way out that Swift code cannot be on: crashes, signals that nobody expects, exit() from anywhere.
 //
 // One terminal at a time. Everything the signal handlers use is prepared beforehand; they call only
 // async-signal-safe functions.

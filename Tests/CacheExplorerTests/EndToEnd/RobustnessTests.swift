@@ -84,8 +84,8 @@ import Musl
   }
 
   @Test(
-    "a crash gives the terminal back before it ends the program, under load as at rest",
-    arguments: [SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP])
+    "a crash, or a signal that nobody expects, gives the terminal back before it ends the program, under load as at rest",
+    arguments: [SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU])
   func crashes(signal: Int32) async throws {
     let folder = try TemporaryFolder()
     // What Swift's runtime tells of a crash comes afterwards, and takes its time.
