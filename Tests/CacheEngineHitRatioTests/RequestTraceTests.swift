@@ -116,4 +116,33 @@ import Testing
     let bytes = try file("bytes.txt", Data([0xff, 0xfe, 0x0a]))
     #expect(message { try RequestTrace(contentsOf: bytes) }.contains("line 1 is not UTF-8"))
   }
+
+  @Test("text behind what is packed is refused, zeros are passed over")
+  func behindPacked() async throws {
+    let whole = try await packed(Data("a\nb\n".utf8))
+    let filled = try file("filled.txt.gz", whole + Data(count: 200_000))
+    #expect(try RequestTrace(contentsOf: filled).keys == [0, 1])
+    for rest in [Data("c\n".utf8), Data(count: 200_000) + Data("c\n".utf8), Data([0x1f])] {
+      let path = try file("more.txt.gz", whole + rest)
+      let error = #expect(throws: CacheError.self) { try RequestTrace(contentsOf: path) }
+      #expect(error?.message.contains("what follows its end is not packed") == true)
+    }
+  }
+
+  @Test(
+    "text whose name ends as one of numbers does is refused, unless somebody names the format", arguments: [16, 32])
+  func textAsNumbers(width: Int) throws {
+    let path = try file("a.u\(width)", Data("12\n3456\n".utf8))
+    let format = width == 16 ? TraceFormat.u16 : .u32
+    let error = #expect(throws: CacheError.self) { try RequestTrace(contentsOf: path) }
+    #expect(error?.message.contains("is text, and not numbers of \(width) bits; name the format that it has") == true)
+    #expect(throws: TraceProblem.self) {
+      var lines = try TraceLines(path: path)
+      _ = try lines.next()
+    }
+    #expect(try RequestTrace(contentsOf: path, format: .text).keys == [0, 1])
+    #expect(try RequestTrace(contentsOf: path, format: format).keys.count == 64 / width)
+    let one = try file("one.u\(width)", Data(repeating: 0x41, count: 4))
+    #expect(try RequestTrace(contentsOf: one).keys.allSatisfy { $0 == 0 })
+  }
 }

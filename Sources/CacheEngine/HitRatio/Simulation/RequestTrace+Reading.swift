@@ -50,9 +50,10 @@ extension RequestTrace {
     textSize: (TraceLines.Request, String) throws(TraceProblem) -> UInt32?
   ) throws(TraceProblem) {
     var numbers = RequestNumbers()
-    if let format = format ?? TraceFormat(path: path), let width = format.width, format != .oracleGeneral {
-      try TraceBytes.forEachNumber(of: path, width: width) { numbers.add(id: $0) }
-      self.init(keys: numbers.keys, distinct: numbers.distinct, sizes: nil, format: format)
+    if let known = format ?? TraceFormat(path: path), let width = known.width, known != .oracleGeneral {
+      let assumed = format == nil ? known : nil
+      try TraceBytes.forEachNumber(of: path, width: width, assumed: assumed) { numbers.add(id: $0) }
+      self.init(keys: numbers.keys, distinct: numbers.distinct, sizes: nil, format: known)
       return
     }
     var lines = try TraceLines(path: path, format: format)

@@ -109,11 +109,13 @@ struct TraceBytes: ~Copyable {
     while true {
       if isBetweenMembers {
         guard try begins(with: Self.magic) else {
-          // Whatever else comes is passed over, as gzip does.
-          while !isAtEnd {
+          // Zeros may fill a block.
+          while piece[rest].allSatisfy({ $0 == 0 }), !isAtEnd {
             rest = 0..<0
             try fill()
           }
+          guard piece[rest].allSatisfy({ $0 == 0 }) else { throw damage("what follows its end is not packed") }
+          rest = 0..<0
           return try end()
         }
         unsafe inflateReset(stream)
@@ -213,14 +215,19 @@ struct TraceBytes: ~Copyable {
   }
 
   /// Gives little-endian numbers of so many bytes.
-  static func forEachNumber(of path: String, width: Int, _ body: (UInt32) -> Void) throws(TraceProblem) {
+  static func forEachNumber(
+    of path: String, width: Int, assumed: TraceFormat? = nil, _ body: (UInt32) -> Void
+  ) throws(TraceProblem) {
     var bytes = try TraceBytes(path: path)
     var piece = [UInt8](repeating: 0, count: pieceSize)
     var number: UInt32 = 0
     var filled = 0
+    var isBeginning = true
     while true {
       let count = try bytes.read(into: &piece, from: 0)
       guard count > 0 else { break }
+      if isBeginning { try assumed?.refuseText(piece[..<count], of: bytes.name, isNamed: false) }
+      isBeginning = false
       for byte in piece[..<count] {
         number |= UInt32(byte) << UInt32(8 * filled)
         filled += 1

@@ -84,8 +84,26 @@ extension TraceFormat {
     return true
   }
 
+  /// Refuses text where records or numbers should be, of which it would make some.
+  ///
+  /// Numbers alone may look like lines, so there a name is believed that somebody gave.
+  func refuseText(_ beginning: ArraySlice<UInt8>, of name: String, isNamed: Bool) throws(TraceProblem) {
+    let units: String
+    switch self {
+    case .oracleGeneral: units = "records of 24 bytes"
+    case .u16 where !isNamed, .u32 where !isNamed:
+      guard beginning.prefix(1_536).contains(0x0a), beginning.prefix(1_536).allSatisfy({ $0 < 0x7f }) else { return }
+      units = self == .u16 ? "numbers of 16 bits" : "numbers of 32 bits"
+    default: return
+    }
+    guard Self.isText(beginning) else { return }
+    throw TraceProblem(
+      file: name, message: "is text, and not \(units)",
+      remedy: "name the format that it has, or give it a name that does not end in .\(rawValue)")
+  }
+
   /// Whether there are no control characters but those of text; a record of numbers has bytes that are zero, if only in its size.
-  static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+  private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.prefix(1_536).allSatisfy { $0 == 0x09 || $0 == 0x0a || $0 == 0x0d || $0 >= 0x20 }
   }
 

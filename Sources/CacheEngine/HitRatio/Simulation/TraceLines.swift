@@ -37,6 +37,8 @@ package struct TraceLines: ~Copyable {
   private var rest = 0..<0
   private var line = 0
   private var isAtEnd = false
+  /// Whoever opened it has said the format.
+  private let isNamed: Bool
 
   /// Opens a trace.
   ///
@@ -46,6 +48,7 @@ package struct TraceLines: ~Copyable {
     path: String, format: TraceFormat? = nil, packings: [TracePacking] = TracePacking.all
   ) throws(TraceProblem) {
     bytes = try TraceBytes(path: path, packings: packings)
+    isNamed = format != nil
     self.format = format ?? TraceFormat(path: path)
   }
 
@@ -87,11 +90,7 @@ package struct TraceLines: ~Copyable {
     // Some editors and spreadsheets begin UTF-8 with a mark.
     let text = buffer[rest].starts(with: [0xef, 0xbb, 0xbf]) ? rest.dropFirst(3) : rest
     let format = self.format ?? TraceFormat(beginning: buffer[text], isWhole: isWhole, path: bytes.name)
-    guard format != .oracleGeneral || !TraceFormat.isText(buffer[rest]) else {
-      throw TraceProblem(
-        file: name, message: "is text, and not records of 24 bytes",
-        remedy: "name the format that it has, or give it a name that does not end in .oracleGeneral")
-    }
+    try format.refuseText(buffer[rest], of: name, isNamed: isNamed)
     if format.width == nil { rest = text }
     self.format = format
     return TraceLineParser(format: format)
