@@ -251,6 +251,15 @@ struct ConfigurationReaderTests {
     #expect(found.first?.contains("disk-2 has the place of disk") == true)
   }
 
+  @Test("Lists within lists are looked into down to the hundredth")
+  func deepLists() {
+    func nested(_ depth: Int) -> [String] {
+      problems("levels: " + String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
+    }
+    #expect(nested(99).first?.contains("a level is one kind with its fields") == true)
+    #expect(nested(100) == ["c.yaml: error: the file unfolds to too much; use fewer aliases and levels"])
+  }
+
   @Test("A name has at most 100 characters")
   func longNames() {
     func named(_ length: Int) -> [String] {

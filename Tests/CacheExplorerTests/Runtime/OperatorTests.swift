@@ -47,6 +47,25 @@ import Testing
     #expect(executor.live.operation("capped").queued == 3)
   }
 
+  @Test("What an operator does again for one read is told once")
+  func toldOnce() async throws {
+    let levels = """
+      levels:
+        - fallback:
+            value: none
+            level:
+              retry:
+                attempts: 3
+                delay: 1us
+                level: { timeout: { after: 1ms, level: { origin: { latency: 1h } } } }
+      """
+    let configuration = try ConfigurationReader.read(levels, file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: AdjustableClock())
+    let result = await Interpreter(live: live, mode: .script).get("a", level: nil)
+    #expect(
+      result.note == "given up by timeout, attempt 2 by retry, attempt 3 by retry, covered by fallback", "\(result)")
+  }
+
   @Test("A breaker opens after so many failures, leaves the origin alone, and tries again when its time has come")
   func breaker() async throws {
     let executor = try await build(

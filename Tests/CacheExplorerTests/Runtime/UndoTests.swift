@@ -86,6 +86,31 @@ struct UndoTests {
     #expect(await interpreter.run(UndoVerb()).outcome == .error)
   }
 
+  @Test("What failed in one level cannot be taken back in another")
+  func failed() async throws {
+    let interpreter = try await interpreter()
+    let fault = try #require(try Verbs.parse("fault second error 100%"))
+    #expect(await interpreter.run(fault).outcome == .ok)
+    let set = SetVerb(key: "a", value: .text("one"), timeToLive: nil, level: nil)
+    #expect(await interpreter.run(set).outcome == .error)
+    #expect(try await copies(of: "a", in: interpreter).map { $0.value != nil } == [true, false])
+    #expect(interpreter.undoable == nil)
+  }
+
+  @Test("A cache that was opened for reading only is read, and says why it is not changed")
+  func readOnly() async throws {
+    let live = try await interpreter().current.live
+    try await live.levels[0].level.store(Data("one".utf8), forKey: "a", terms: StoreTerms(expiry: .never))
+    let reader = Interpreter(OpenedCache(live: live), mode: .interactive, isReadOnly: true)
+    for line in ["set a 2", "del a", "expire a", "clear --all"] {
+      let result = await reader.run(try #require(try Verbs.parse(line)))
+      #expect(result.error == "this cache was opened for reading only; open it without --read-only", "\(line)")
+    }
+    let read = await reader.run(GetVerb(key: "a", level: nil))
+    #expect(read.value == Data("one".utf8))
+    #expect(reader.undoable == nil)
+  }
+
   @Test("If the key has changed since, nothing is touched")
   func refuses() async throws {
     let interpreter = try await interpreter()
