@@ -210,7 +210,7 @@ let package = Package(
     .target(
       name: "CacheEngineHTTP",
       dependencies: [
-        "CacheEngine", "CacheEngineNetwork",
+        "CacheCore", "CacheEngineNetwork",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(
           name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["HTTP"])
@@ -221,7 +221,7 @@ let package = Package(
     .target(
       name: "CacheEngineProxy",
       dependencies: [
-        "CacheEngineHTTP", "CacheEngineNetwork", "CacheEngine", "CStore",
+        "CacheEngineHTTP", "CacheEngineNetwork", "CacheCore", "CStore",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),

@@ -1,5 +1,5 @@
 #if Proxy
-public import CacheEngine
+public import CacheCore
 public import CacheEngineHTTP
 import NIOCore
 import NIOHTTP1

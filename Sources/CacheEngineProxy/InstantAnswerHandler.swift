@@ -1,5 +1,5 @@
 #if Proxy
-import CacheEngine
+import CacheCore
 import CacheEngineHTTP
 import HTTPTypes
 import NIOCore

@@ -1,5 +1,5 @@
 #if Proxy
-import CacheEngine
+import CacheCore
 import CacheEngineNetwork
 import NIOCore
 import NIOPosix

@@ -1,5 +1,5 @@
 #if Proxy
-import CacheEngine
+import CacheCore
 public import CacheEngineHTTP
 import Synchronization
 

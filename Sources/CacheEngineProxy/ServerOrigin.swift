@@ -1,5 +1,5 @@
 #if Proxy
-import CacheEngine
+import CacheCore
 public import CacheEngineHTTP
 import CacheEngineNetwork
 public import HTTPTypes

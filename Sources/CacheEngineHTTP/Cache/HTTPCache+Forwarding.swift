@@ -1,5 +1,5 @@
 #if HTTP
-import CacheEngine
+import CacheCore
 import HTTPTypes
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
 #if HTTP
-import CacheEngine
+import CacheCore
 import HTTPTypes
 
 /// What the origin's answers do to what is stored already.

@@ -1,5 +1,5 @@
 #if HTTP
-import CacheEngine
+import CacheCore
 public import CacheEngineNetwork
 public import HTTPTypes
 

@@ -1,5 +1,5 @@
 #if HTTP
-public import CacheEngine
+public import CacheCore
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
