@@ -260,16 +260,19 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
+    // Beside these two, too.
+    .target(
+      name: "ExplorerTerminal", dependencies: ["ExplorerText", "ExplorerState", "CNcurses", "CTerminalGuard"],
+      path: "Sources/CacheExplorer/Terminal", swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "ExplorerText", "ExplorerState", "ExplorerConfiguration", "ExplorerModel", "ExplorerCache", "CacheEngine",
-        "CacheEngineHitRatio",
-        "CacheEngineInspector", "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses",
-        "CTerminalGuard",
+        "ExplorerText", "ExplorerState", "ExplorerConfiguration", "ExplorerModel", "ExplorerCache", "ExplorerTerminal",
+        "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineHTTP",
+        "CacheEngineProxy", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
-      exclude: ["Text", "State", "Configuration", "Model", "Cache"], swiftSettings: strict),
+      exclude: ["Text", "State", "Configuration", "Model", "Cache", "Terminal"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
     .executableTarget(
       name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
@@ -420,9 +423,8 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP",
-        "CacheEngineProxy",
-        "CacheEngineRedis",
+        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerTerminal", "ExplorerText",
+        "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
@@ -435,11 +437,10 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerText",
-        "CacheEngine",
-        "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared",
-        "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal",
-        "CPseudoTerminal", "CStore", "AttachedApp", "TestSupport",
+        "CacheExplorer", "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerTerminal",
+        "ExplorerText", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector",
+        "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer",
+        "TestRedis", "PseudoTerminal", "CPseudoTerminal", "CStore", "AttachedApp", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
@@ -468,9 +469,8 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP",
-        "CacheEngineProxy",
-        "CacheEngineRedis",
+        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerTerminal", "ExplorerText",
+        "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],

@@ -1,3 +1,5 @@
+import ExplorerTerminal
+
 /// Where the program begins.
 @main
 enum Program {

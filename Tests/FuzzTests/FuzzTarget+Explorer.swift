@@ -6,6 +6,7 @@ import CacheEngineInspector
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 
 extension FuzzTarget {
   /// What comes over a socket, in pieces of uneven sizes.

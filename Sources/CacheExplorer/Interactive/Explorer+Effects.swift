@@ -2,6 +2,7 @@ import CacheEngine
 import ExplorerCache
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 /// What the explorer does where a key or a command asks for more than another picture.

@@ -2,6 +2,7 @@ import CacheEngine
 import ExplorerCache
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 extension Explorer {

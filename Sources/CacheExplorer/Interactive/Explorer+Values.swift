@@ -4,6 +4,7 @@ import ExplorerCache
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 extension Explorer {

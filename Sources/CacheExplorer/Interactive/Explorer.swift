@@ -4,6 +4,7 @@ import ExplorerCache
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.

@@ -1,6 +1,7 @@
 import ExplorerCache
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 /// Writes a recording as an asciicast, version 2, which asciinema and its player show.

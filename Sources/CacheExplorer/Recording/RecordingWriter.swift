@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 #if canImport(Glibc)

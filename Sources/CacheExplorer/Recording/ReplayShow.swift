@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerCache
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 /// Plays a recording on a screen, until the person leaves.

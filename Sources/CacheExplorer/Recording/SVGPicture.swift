@@ -1,3 +1,4 @@
+import ExplorerTerminal
 import ExplorerText
 
 /// A picture of the screen as a vector graphic, for a page that cannot show a terminal.

@@ -4,6 +4,7 @@ import CacheEngine
 import ExplorerCache
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 #if canImport(FoundationEssentials)

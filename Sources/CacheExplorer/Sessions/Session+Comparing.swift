@@ -6,6 +6,7 @@ import ExplorerCache
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 #if canImport(FoundationEssentials)

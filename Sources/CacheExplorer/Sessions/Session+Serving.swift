@@ -7,6 +7,7 @@ import ExplorerCache
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 import Synchronization
 

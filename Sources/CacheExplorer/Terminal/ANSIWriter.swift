@@ -1,19 +1,19 @@
-import ExplorerText
+package import ExplorerText
 
 /// Makes the bytes with which a terminal shows canvases, one after the other.
 ///
 /// For files that any terminal plays; a terminal of our own is drawn on by `Curses`, by what it says of itself.
-struct ANSIWriter {
+package struct ANSIWriter {
   private let palette: Palette
   private var last: Canvas?
   private var look: Appearance?
   /// Where the next glyph goes without being told.
   private var position: Point?
 
-  init(palette: Palette) { self.palette = palette }
+  package init(palette: Palette) { self.palette = palette }
 
   /// What changes the picture before into this one.
-  mutating func frame(_ canvas: Canvas) -> String {
+  package mutating func frame(_ canvas: Canvas) -> String {
     var text = ""
     if last?.size != canvas.size {
       text += "\u{1b}[0m\u{1b}[2J"

@@ -1,27 +1,28 @@
-import ExplorerCache
-import ExplorerState
+package import ExplorerState
 
 /// What a person does, in order, for one who waits for it.
 ///
 /// An `AsyncStream` waits in the shared pool: each key would wake a thread there, only to come back from it.
-final class InputQueue: AsyncSequence, Sendable {
+package final class InputQueue: AsyncSequence, Sendable {
   private let events = Awaited<(waiting: [InputEvent], isFinished: Bool)>((waiting: [], isFinished: false)) {
     !$0.waiting.isEmpty || $0.isFinished
   }
 
-  func send(_ event: InputEvent) { events.put { $0.waiting.append(event) } }
+  package init() {}
+
+  package func send(_ event: InputEvent) { events.put { $0.waiting.append(event) } }
 
   /// Nothing comes after what was sent.
-  func finish() { events.put { $0.isFinished = true } }
+  package func finish() { events.put { $0.isFinished = true } }
 
-  func makeAsyncIterator() -> Iterator { Iterator(queue: self) }
+  package func makeAsyncIterator() -> Iterator { Iterator(queue: self) }
 
-  struct Iterator: AsyncIteratorProtocol {
-    typealias Element = InputEvent
+  package struct Iterator: AsyncIteratorProtocol {
+    package typealias Element = InputEvent
 
     fileprivate let queue: InputQueue
 
-    func next(isolation actor: isolated (any Actor)?) async -> InputEvent? {
+    package func next(isolation actor: isolated (any Actor)?) async -> InputEvent? {
       while true {
         let (event, isFinished) = queue.events.change { events in
           (events.waiting.isEmpty ? nil : events.waiting.removeFirst(), events.isFinished)

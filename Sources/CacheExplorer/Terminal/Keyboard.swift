@@ -102,4 +102,4 @@ final class Keyboard {
 }
 
 /// `close`, where a method of that name stands in the way.
-func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+package func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

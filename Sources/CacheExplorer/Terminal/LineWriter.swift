@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// They are written by a thread of their own. Where nobody reads, a bounded number waits; what comes beyond that is dropped and
 /// counted.
-final class LineWriter: Sendable {
+package final class LineWriter: Sendable {
   private struct State {
     var lines: [String] = []
     var bytes = 0
@@ -19,12 +19,12 @@ final class LineWriter: Sendable {
   private let queue = DispatchQueue(label: "lines")
   private let write: @Sendable (String) -> Void
 
-  init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+  package init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
   /// How many lines were dropped.
-  var lost: Int { state.withLock { $0.lost } }
+  package var lost: Int { state.withLock { $0.lost } }
 
-  func put(_ line: String) {
+  package func put(_ line: String) {
     let begins = state.withLock { state in
       guard state.bytes + line.utf8.count <= Self.mostBytes else {
         state.lost += 1
@@ -39,7 +39,7 @@ final class LineWriter: Sendable {
   }
 
   /// Waits until everything is written that was put before.
-  func flush() async {
+  package func flush() async {
     await withCheckedContinuation { continuation in
       queue.async {
         self.drain()

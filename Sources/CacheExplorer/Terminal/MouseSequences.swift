@@ -1,4 +1,3 @@
-import ExplorerCache
 import ExplorerState
 import ExplorerText
 

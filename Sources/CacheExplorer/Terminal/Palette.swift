@@ -1,7 +1,7 @@
-import ExplorerText
+package import ExplorerText
 
 /// How many colours a terminal has, as far as that matters here.
-enum ColorDepth: String, CaseIterable, Sendable {
+package enum ColorDepth: String, CaseIterable, Sendable {
   case mono, eight, sixteen, many
   /// Any colour, by its parts of red, green and blue.
   case full
@@ -26,29 +26,29 @@ enum ColorDepth: String, CaseIterable, Sendable {
 }
 
 /// How a style looks on a terminal: a colour and the signs that do without colour.
-struct Appearance: Equatable, Hashable, Sendable {
+package struct Appearance: Equatable, Hashable, Sendable {
   /// The colour's number, `nil` for the terminal's own.
-  var foreground: Int?
-  var isBold = false
-  var isDim = false
-  var isUnderlined = false
-  var isReversed = false
+  package var foreground: Int?
+  package var isBold = false
+  package var isDim = false
+  package var isUnderlined = false
+  package var isReversed = false
 }
 
 /// The looks of all roles at one depth of colour.
 ///
 /// No role is told by its colour alone: where two roles may stand for each other in one place (hit and miss, warning and
 /// error), they also differ in weight, underline or reverse, and the words and glyphs of the view say the same again.
-struct Palette: Equatable, Sendable {
+package struct Palette: Equatable, Sendable {
   let depth: ColorDepth
   let theme: Theme
 
-  init(depth: ColorDepth, theme: Theme = .standard) {
+  package init(depth: ColorDepth, theme: Theme = .standard) {
     self.depth = theme == .mono ? .mono : depth
     self.theme = theme
   }
 
-  func appearance(of style: Style) -> Appearance {
+  package func appearance(of style: Style) -> Appearance {
     var look = depth == .mono ? Self.mono(style.role) : colored(style.role)
     if theme == .contrast, look.foreground != nil, style.role != .miss { look.isBold = true }
     if style.isBold { look.isBold = true }
@@ -80,7 +80,7 @@ struct Palette: Equatable, Sendable {
   }
 
   /// Where any colour can be had, a role has a number of its own, and this says which colour that is.
-  var colorsByNumber: [Int: Shade.Color] {
+  package var colorsByNumber: [Int: Shade.Color] {
     guard depth == .full else { return [:] }
     return Style.Role.allCases.reduce(into: [:]) { colors, role in
       colors[Self.number(of: role)] = (Self.other(theme, role) ?? Self.standard(role)).shade?.color

@@ -1,8 +1,8 @@
-import ExplorerText
+package import ExplorerText
 
 /// Something that shows canvases and reports what a person does: the terminal, or a test's recorder.
 @MainActor
-protocol Screen: AnyObject {
+package protocol Screen: AnyObject {
   /// The size to draw for.
   var size: Size { get }
   /// Keys, resizes and the ways a terminal ends, in order. Ends when the screen is gone.
@@ -27,6 +27,6 @@ protocol Screen: AnyObject {
 }
 
 extension Screen {
-  var sharesInput: Bool { false }
-  var bytesWritten: Int { 0 }
+  package var sharesInput: Bool { false }
+  package var bytesWritten: Int { 0 }
 }

@@ -1,13 +1,13 @@
 /// A colour of a theme: one of its own, or one that the terminal's owner has set.
-enum Shade: Equatable, Sendable {
+package enum Shade: Equatable, Sendable {
   case own(Int)
   /// Red, green and blue, a byte each.
   case rgb(UInt32)
 
-  struct Color: Equatable, Sendable {
-    var red: Int
-    var green: Int
-    var blue: Int
+  package struct Color: Equatable, Sendable {
+    package var red: Int
+    package var green: Int
+    package var blue: Int
   }
 
   /// `nil` for a colour that only the terminal knows.

@@ -1,7 +1,7 @@
 import CTerminalGuard
 import Dispatch
 import ExplorerState
-import ExplorerText
+package import ExplorerText
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -22,8 +22,8 @@ import Musl
 /// Each frame is only the difference to the last canvas and reaches the terminal in one write. Everything happens on the
 /// main actor; between events nothing runs at all.
 @MainActor
-final class Terminal: Screen {
-  struct Options {
+package final class Terminal: Screen {
+  package struct Options {
     /// The descriptors of the terminal.
     ///
     /// A test gives one end of a pseudo-terminal.
@@ -31,12 +31,12 @@ final class Terminal: Screen {
     var output: Int32 = 1
     var environment: [String: String] = [:]
     /// Draws with ASCII only, whatever the locale.
-    var isASCII = false
+    package var isASCII = false
     /// The colours to use; `nil` for what the terminal and `NO_COLOR` say.
-    var colors: ColorDepth?
-    var theme = Theme.standard
+    package var colors: ColorDepth?
+    package var theme = Theme.standard
     /// Uses colours although the environment asks for none.
-    var ignoresNoColor = false
+    package var ignoresNoColor = false
     /// Takes the process's signals and guards against crashes.
     ///
     /// A test that shares its process does without.
@@ -46,19 +46,22 @@ final class Terminal: Screen {
     var setAlarm: @MainActor (AnyObject, Duration?, @escaping @MainActor () -> Void) -> Void = {
       MainLoop.setAlarm(of: $0, after: $1, $2)
     }
+
+    /// Creates options that say nothing beside the environment.
+    package init(environment: [String: String] = [:]) { self.environment = environment }
   }
 
-  private(set) var size: Size
-  let input = InputQueue()
+  package private(set) var size: Size
+  package let input = InputQueue()
   /// What to tell the person about the terminal, for example that its description was not found.
-  let warning: String?
+  package let warning: String?
   /// Whether glyphs outside ASCII are shown.
   var isUnicode: Bool { curses.isUnicode }
   /// The description of the terminal in use.
   var name: String { curses.name }
   let colors: ColorDepth
   /// What went to the terminal so far.
-  var bytesWritten: Int { writer.bytesWritten }
+  package var bytesWritten: Int { writer.bytesWritten }
   var writes: Int { writer.writes }
 
   private enum Phase { case shown, stopped, closed }
@@ -77,7 +80,7 @@ final class Terminal: Screen {
   private var signals: (any DispatchSourceRead)?
 
   /// Why there can be no screen here; `nil` if there can.
-  static func whyPlain(_ environment: [String: String]) -> String? {
+  package static func whyPlain(_ environment: [String: String]) -> String? {
     if isatty(STDOUT_FILENO) != 1 { return "standard output is not a terminal" }
     if isatty(STDIN_FILENO) != 1 { return "standard input is not a terminal" }
     guard TerminalName.isUnsuitable(environment["TERM"]) else { return nil }
@@ -88,7 +91,7 @@ final class Terminal: Screen {
   }
 
   /// - Throws: ``TerminalError``; the terminal is then as it was.
-  init(_ options: Options) throws(TerminalError) {
+  package init(_ options: Options) throws(TerminalError) {
     let term = options.environment["TERM"]
     guard !TerminalName.isUnsuitable(term), let term else { throw .unsuitable(term: term) }
     guard isatty(options.input) == 1 else { throw .notATerminal(stream: "input") }
@@ -135,7 +138,7 @@ final class Terminal: Screen {
     pace.ask(at: options.now())
   }
 
-  func show(_ canvas: Canvas) {
+  package func show(_ canvas: Canvas) {
     guard phase == .shown else { return }
     waiting = canvas
     showWaiting()
@@ -164,32 +167,32 @@ final class Terminal: Screen {
     writer.write(bytes + (pace.write(bytes.count, isPart: !isWhole, at: now) ? LinkPace.question : []))
   }
 
-  func invalidate() {
+  package func invalidate() {
     guard phase == .shown else { return }
     curses.redrawAll()
   }
 
-  func useMouse(_ isOn: Bool) {
+  package func useMouse(_ isOn: Bool) {
     guard phase == .shown, isOn != isMouseOn else { return }
     isMouseOn = isOn
     writer.write(isOn ? MouseSequences.on : MouseSequences.off)
   }
 
-  func use(_ theme: Theme) {
+  package func use(_ theme: Theme) {
     guard phase == .shown else { return }
     curses.use(Palette(depth: colors, theme: theme))
   }
 
   /// More would not reach every terminal.
-  static let mostCopied = 48 << 10
+  package static let mostCopied = 48 << 10
 
-  func copy(_ text: String) {
+  package func copy(_ text: String) {
     guard phase == .shown, text.utf8.count <= Self.mostCopied else { return }
     // Encoded, so that nothing in the text can be a command to the terminal.
     writer.write(Array("\u{1b}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}".utf8))
   }
 
-  func close() {
+  package func close() {
     guard phase != .closed else { return }
     if phase == .shown { giveBack() }
     phase = .closed
@@ -204,7 +207,7 @@ final class Terminal: Screen {
     input.finish()
   }
 
-  func suspend() {
+  package func suspend() {
     guard phase == .shown, options.ownsProcess else { return }
     giveBack()
     ctg_disarm()

@@ -1,7 +1,7 @@
 /// Why there is no terminal to draw on.
 ///
 /// The program ends with status 4.
-enum TerminalError: Error, Equatable, CustomStringConvertible {
+package enum TerminalError: Error, Equatable, CustomStringConvertible {
   /// Input or output is a file or a pipe.
   case notATerminal(stream: String)
   /// `TERM` is unset, empty or names a terminal that cannot place its cursor.
@@ -11,7 +11,7 @@ enum TerminalError: Error, Equatable, CustomStringConvertible {
   /// The system refused.
   case failed(operation: String, reason: String)
 
-  var description: String {
+  package var description: String {
     let remedy = "Without a screen, use cache-explorer run."
     return switch self {
     case .notATerminal(let stream):

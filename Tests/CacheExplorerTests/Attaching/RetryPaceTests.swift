@@ -4,6 +4,7 @@ import Testing
 @testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 
 @Suite struct RetryPaceTests {
   @Test("who waits for an app tries soon, then less and less often, and every five seconds for ever")

@@ -33,13 +33,14 @@ struct FolderTests {
     Room(path: "Sources/CacheExplorer/State", folders: ["Commands", "Picture", "Messages", "Coding"]),
     Room(path: "Sources/CacheExplorer/Configuration", folders: []),
     Room(path: "Sources/CacheExplorer/Model", folders: ["Keys", "Drawing", "Screens", "View", "Update"]),
+    Room(path: "Sources/CacheExplorer/Terminal", folders: []),
     Room(
       path: "Sources/CacheExplorer/Cache",
       folders: ["Live", "Workload", "Building", "Attaching", "Serving", "Verbs", "Demos"]),
     Room(
       path: "Sources/CacheExplorer",
       folders: [
-        "Text", "State", "Configuration", "Model", "Cache", "Process", "Terminal", "Recording", "Curves", "Comparing",
+        "Text", "State", "Configuration", "Model", "Cache", "Terminal", "Process", "Recording", "Curves", "Comparing",
         "Interactive", "Sessions", "Subcommands",
       ]),
   ]

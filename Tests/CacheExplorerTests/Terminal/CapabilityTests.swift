@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerTerminal
 
 @Suite("Capabilities of a terminal")
 @MainActor

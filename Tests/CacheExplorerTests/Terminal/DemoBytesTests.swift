@@ -8,6 +8,7 @@ import Testing
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 @testable import ExplorerText
 
 #if Explorer

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerTerminal
 
 /// How much a terminal is sent, decided without one.
 @Suite("Pace of a terminal")

@@ -4,6 +4,7 @@ import Testing
 @testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 @testable import ExplorerText
 
 @Suite("Mouse sequences")

@@ -2,6 +2,7 @@ import ExplorerState
 import ExplorerText
 
 @testable import CacheExplorer
+@testable import ExplorerTerminal
 
 /// A screen in memory: keeps what was shown and plays the person.
 @MainActor

@@ -3,6 +3,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 @testable import ExplorerText
 
 @Suite("Recording screen")

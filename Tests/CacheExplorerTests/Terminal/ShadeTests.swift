@@ -3,6 +3,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 
 @Suite("Shade")
 struct ShadeTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 @testable import ExplorerText
 
 #if canImport(Darwin)

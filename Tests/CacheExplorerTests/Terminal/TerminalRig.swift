@@ -3,6 +3,7 @@ import PseudoTerminal
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerTerminal
 
 #if canImport(Darwin)
 import Darwin
@@ -40,9 +41,10 @@ final class TerminalRig {
   }
 
   func options(_ environment: [String: String] = [:]) -> Terminal.Options {
-    Terminal.Options(
-      input: pair.device, output: pair.device,
-      environment: ["TERM": "xterm-256color"].merging(environment) { $1 }, ownsProcess: false)
+    var options = Terminal.Options(environment: ["TERM": "xterm-256color"].merging(environment) { $1 })
+    (options.input, options.output) = (pair.device, pair.device)
+    options.ownsProcess = false
+    return options
   }
 
   /// Reads on until so many bytes have come.

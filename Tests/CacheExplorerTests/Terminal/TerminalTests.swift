@@ -8,6 +8,7 @@ import Testing
 @testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerState
+@testable import ExplorerTerminal
 @testable import ExplorerText
 
 #if canImport(Darwin)

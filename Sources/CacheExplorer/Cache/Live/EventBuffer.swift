@@ -1,4 +1,5 @@
 package import CacheEngine
+import ExplorerState
 import Synchronization
 
 /// Collects the engine's events until the program has time for them.

@@ -1,3 +1,5 @@
+import ExplorerState
+
 /// Messages on their way to the main loop.
 ///
 /// Many tasks post, one takes; whoever takes gets all that came, so that one drawing can answer many messages.

@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerModel
 import ExplorerState
+import ExplorerTerminal
 import ExplorerText
 
 /// One screen for two programs: each draws on its half, and what a person does goes to both, or to one.

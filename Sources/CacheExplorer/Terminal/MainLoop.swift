@@ -6,7 +6,7 @@ import Dispatch
 /// Left to itself, Swift gives that thread up on Linux and has the main actor served by a pool of threads, of which half a
 /// dozen wake for one tick of a clock. Here one thread waits for both and wakes once.
 @MainActor
-enum MainLoop {
+package enum MainLoop {
   private static var isRunning = false
   /// One for each owner at the most.
   private static var alarms: [ObjectIdentifier: (due: ContinuousClock.Instant, ring: @MainActor () -> Void)] = [:]
@@ -14,7 +14,7 @@ enum MainLoop {
   private static var timers: [ObjectIdentifier: any DispatchSourceTimer] = [:]
 
   /// Serves the main actor until somebody ends the process.
-  static func run() -> Never {
+  package static func run() -> Never {
     let queue = ctg_main_queue()
     guard queue >= 0 else { dispatchMain() }
     isRunning = true
@@ -33,7 +33,7 @@ enum MainLoop {
   }
 
   /// Calls once after a while, in place of what the owner set before; `nil` calls never.
-  static func setAlarm(of owner: AnyObject, after delay: Duration?, _ ring: @escaping @MainActor () -> Void) {
+  package static func setAlarm(of owner: AnyObject, after delay: Duration?, _ ring: @escaping @MainActor () -> Void) {
     let owner = ObjectIdentifier(owner)
     timers.removeValue(forKey: owner)?.cancel()
     guard !isRunning else {
@@ -51,7 +51,7 @@ enum MainLoop {
   /// Waits on an alarm, so that no thread but this one wakes for it.
   ///
   /// - Throws: `CancellationError`, at once when the task is cancelled; the alarm is off then.
-  static func sleep(for delay: Duration) async throws {
+  package static func sleep(for delay: Duration) async throws {
     let sleeper = Sleeper()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,13 +1,15 @@
-import Synchronization
+package import Synchronization
 
 /// A value behind a lock, and one task that waits until there is something in it.
 package final class Awaited<Value: Sendable>: Sendable {
-  private struct State {
-    var value: Value
-    var waiting: CheckedContinuation<Void, Never>?
+  @usableFromInline
+  struct State {
+    @usableFromInline var value: Value
+    @usableFromInline var waiting: CheckedContinuation<Void, Never>?
   }
 
-  private let state: Mutex<State>
+  // What every event passes is inlined where its type is known.
+  @usableFromInline let state: Mutex<State>
   private let isThere: @Sendable (Value) -> Bool
 
   /// `isThere`: Whether the value is worth being woken for.
@@ -17,6 +19,7 @@ package final class Awaited<Value: Sendable>: Sendable {
   }
 
   /// Puts something in, and wakes whoever waits.
+  @inlinable
   package func put(_ change: (inout Value) -> Void) {
     let waiting = state.withLock { state in
       change(&state.value)
@@ -27,7 +30,8 @@ package final class Awaited<Value: Sendable>: Sendable {
   }
 
   /// Takes the value out and leaves another.
-  func take(leaving rest: Value) -> Value {
+  @inlinable
+  package func take(leaving rest: Value) -> Value {
     change { value in
       defer { value = rest }
       return value
@@ -35,6 +39,7 @@ package final class Awaited<Value: Sendable>: Sendable {
   }
 
   /// Looks at the value, and takes something out of it.
+  @inlinable
   package func change<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
     state.withLock { change(&$0.value) }
   }
@@ -64,24 +69,5 @@ package final class Awaited<Value: Sendable>: Sendable {
       defer { state.waiting = nil }
       return state.waiting
     }
-  }
-}
-
-/// Does work that is cancelled with the task that waits for it, which then does not wait for its end.
-func unlessCancelled<Answer: Sendable>(
-  _ work: @escaping @Sendable () async throws -> Answer
-) async throws -> Answer {
-  let answer = Awaited<Result<Answer, any Error>?>(nil) { $0 != nil }
-  let task = Task {
-    let result: Result<Answer, any Error>
-    do { result = .success(try await work()) } catch { result = .failure(error) }
-    answer.put { $0 = result }
-  }
-  return try await withTaskCancellationHandler {
-    await answer.wait()
-    guard let result = answer.take(leaving: nil) else { throw CancellationError() }
-    return try result.get()
-  } onCancel: {
-    task.cancel()
   }
 }
