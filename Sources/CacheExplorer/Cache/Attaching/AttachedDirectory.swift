@@ -36,7 +36,7 @@ package enum AttachedDirectory {
     let figures = RecentFigures()
     let clock = SystemClock()
     let observer = CacheObservers([figures, figures.statistics, buffer, TranscriptObserver()])
-    let observed = level.observed(as: "disk", by: observer, clock: clock).normalize()
+    let observed = level.normalize().observed(as: "disk", by: observer, clock: clock).normalize()
     let traced = observed.traced(by: observer, clock: clock).normalize()
     var live = LiveCache(
       cache: traced,

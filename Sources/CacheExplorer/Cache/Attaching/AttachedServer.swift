@@ -39,7 +39,7 @@ package enum AttachedServer {
     let figures = RecentFigures()
     let clock = SystemClock()
     let observer = CacheObservers([figures, figures.statistics, buffer, TranscriptObserver()])
-    let observed = server.observed(as: server.name, by: observer, clock: clock).normalize()
+    let observed = server.normalize().observed(as: server.name, by: observer, clock: clock).normalize()
     let traced = observed.traced(by: observer, clock: clock).normalize()
     var level = LiveCache.Level(
       name: server.name, kind: "redis", level: traced, storage: server, isSource: false, faults: FaultInjector(),

@@ -158,12 +158,13 @@ package struct CacheBuilder<Value: ShownValue> {
     storage: (any StorageLevel<String, Value>)?, faults: FaultInjector, shared: SharedAccess? = nil,
     close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Value> {
-    // Erased, or what observes it would be compiled anew for each kind of level.
-    let level: BasicCache<String, Value> =
+    // Erased, or what is around it would be compiled anew for each kind of level.
+    let erased = level.normalize()
+    let level =
       if let lifetime = specification.lifetime ?? nil, specification.jitter > 0 {
-        level.expiring(after: lifetime, jitter: specification.jitter, clock: clock).normalize()
+        erased.expiring(after: lifetime, jitter: specification.jitter, clock: clock).normalize()
       } else {
-        level.normalize()
+        erased
       }
     let observed = level.observed(as: specification.name, by: observer, clock: clock).normalize()
     var noted = LiveCache.Level(
