@@ -50,16 +50,7 @@ package struct FleetWorker: Sendable {
       try await ContinuousClock().sleep(for: .milliseconds(key.hasPrefix("news") ? 600 : 80))
       return Data("\(key) as the source has it".utf8)
     }
-    let memory = MemoryCacheLevel<String, Data>(
-      name: "memory", capacity: 64 << 10, expiry: .after(.seconds(60)),
-      removalListener: inspector.removals(from: "memory"))
-    // Normalized as the builder's levels are, so that nothing is compiled for this stack alone: it took 7 % of the module's code.
-    let cache = memory.observed(as: "memory", by: inspector).normalize()
-      .compose(
-        source.observed(as: "source", by: inspector).normalize().sharedPool(shared, observer: inspector).normalize(),
-        coherence: Coherence(store, of: shared), observer: inspector
-      )
-      .normalize().traced(by: inspector)
+    let cache = Self.stack(shared, in: store, below: inspector, from: source).traced(by: inspector)
     let serving = try CacheInspector.serve(cache, at: socket, name: name, allowsWrites: true)
     let asking = Task { await ask(cache) }
     await Self.waitForEndOfInput()
@@ -67,6 +58,23 @@ package struct FleetWorker: Sendable {
     await asking.value
     serving.close()
     store.close()
+  }
+
+  /// Not specialised: that would compile levels for this stack alone, which is asked some forty times a second.
+  @_semantics("optimize.sil.specialize.generic.never")
+  private static func stack<Value: Sendable & CostRepresentable>(
+    _ shared: SharedCacheLevel<String, Value>, in store: RedisStore, below inspector: CacheInspector,
+    from source: BasicFetcher<String, Value>
+  ) -> BasicCache<String, Value> {
+    let memory = MemoryCacheLevel<String, Value>(
+      name: "memory", capacity: 64 << 10, expiry: .after(.seconds(60)),
+      removalListener: inspector.removals(from: "memory"))
+    return memory.observed(as: "memory", by: inspector).normalize()
+      .compose(
+        source.observed(as: "source", by: inspector).normalize().sharedPool(shared, observer: inspector).normalize(),
+        coherence: Coherence(store, of: shared), observer: inspector
+      )
+      .normalize()
   }
 
   private func ask(_ cache: some CacheLevel<String, Data>) async {
