@@ -236,25 +236,30 @@ let package = Package(
     .target(
       name: "ExplorerText", dependencies: ["CacheEngine"], path: "Sources/CacheExplorer/Text", swiftSettings: strict),
     .target(
-      name: "ExplorerState", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
+      name: "ExplorerCommands", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
+      path: "Sources/CacheExplorer/Commands", swiftSettings: strict),
+    .target(
+      name: "ExplorerState", dependencies: ["ExplorerText", "ExplorerCommands", "CacheEngine", "CacheEngineHitRatio"],
       path: "Sources/CacheExplorer/State", swiftSettings: strict),
-    // A room of its own, so that it is compiled before what waits for the proxy.
+    // Knows nothing of the state, so that the two are compiled side by side.
     .target(
       name: "ExplorerConfiguration",
       dependencies: [
-        "ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio", "CacheEngineNetwork", "CacheEngineRedis",
-        "CacheEngineShared", .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
+        "ExplorerText", "ExplorerCommands", "CacheEngine", "CacheEngineHitRatio", "CacheEngineNetwork",
+        "CacheEngineRedis", "CacheEngineShared",
+        .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Configuration", swiftSettings: strict),
     // These two know nothing of each other, so that they are compiled side by side: they take longest.
     .target(
-      name: "ExplorerModel", dependencies: ["ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio"],
+      name: "ExplorerModel",
+      dependencies: ["ExplorerText", "ExplorerCommands", "ExplorerState", "CacheEngine", "CacheEngineHitRatio"],
       path: "Sources/CacheExplorer/Model", swiftSettings: strict),
     .target(
       name: "ExplorerCache",
       dependencies: [
-        "ExplorerText", "ExplorerState", "ExplorerConfiguration", "CacheEngine", "CacheEngineHitRatio",
-        "CacheEngineInspector", "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting",
+        "ExplorerText", "ExplorerCommands", "ExplorerState", "ExplorerConfiguration", "CacheEngine",
+        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting",
         "CacheEngineTransformers", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
@@ -267,12 +272,12 @@ let package = Package(
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "ExplorerText", "ExplorerState", "ExplorerConfiguration", "ExplorerModel", "ExplorerCache", "ExplorerTerminal",
-        "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineHTTP",
-        "CacheEngineProxy", "CTerminalGuard",
+        "ExplorerText", "ExplorerCommands", "ExplorerState", "ExplorerConfiguration", "ExplorerModel", "ExplorerCache",
+        "ExplorerTerminal", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting",
+        "CacheEngineHTTP", "CacheEngineProxy", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
-      exclude: ["Text", "State", "Configuration", "Model", "Cache", "Terminal"], swiftSettings: strict),
+      exclude: ["Text", "Commands", "State", "Configuration", "Model", "Cache", "Terminal"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
     .executableTarget(
       name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
@@ -423,8 +428,8 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerTerminal", "ExplorerText",
-        "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
+        "ExplorerCache", "ExplorerCommands", "ExplorerConfiguration", "ExplorerModel", "ExplorerState",
+        "ExplorerTerminal", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
@@ -437,10 +442,11 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerTerminal",
-        "ExplorerText", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer",
-        "TestRedis", "PseudoTerminal", "CPseudoTerminal", "CStore", "AttachedApp", "TestSupport",
+        "CacheExplorer", "ExplorerCache", "ExplorerCommands", "ExplorerConfiguration", "ExplorerModel", "ExplorerState",
+        "ExplorerTerminal", "ExplorerText", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio",
+        "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
+        "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal", "CPseudoTerminal", "CStore",
+        "AttachedApp", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
@@ -469,8 +475,8 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerConfiguration", "ExplorerModel", "ExplorerState", "ExplorerTerminal", "ExplorerText",
-        "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
+        "ExplorerCache", "ExplorerCommands", "ExplorerConfiguration", "ExplorerModel", "ExplorerState",
+        "ExplorerTerminal", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],

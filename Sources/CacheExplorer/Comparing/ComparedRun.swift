@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerState
 import Synchronization

@@ -1,4 +1,4 @@
-package import ExplorerState
+package import ExplorerCommands
 import ExplorerText
 
 extension CacheConfiguration {

@@ -1,5 +1,5 @@
 import CacheEngine
-package import ExplorerState
+package import ExplorerCommands
 import ExplorerText
 
 /// Where the fields of a level stand in the file.

@@ -1,5 +1,5 @@
 package import CacheEngine
-package import ExplorerState
+package import ExplorerCommands
 
 /// A cache as a file describes it, checked and complete.
 package struct CacheConfiguration: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import ExplorerState
+import ExplorerCommands
 
 /// Finds shared levels whose changes cannot be heard where copies are held.
 ///

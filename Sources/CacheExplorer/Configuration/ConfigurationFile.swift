@@ -1,4 +1,4 @@
-package import ExplorerState
+package import ExplorerCommands
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,4 @@
-import ExplorerState
+import ExplorerCommands
 import ExplorerText
 
 /// What a configuration allows but hardly anybody means.

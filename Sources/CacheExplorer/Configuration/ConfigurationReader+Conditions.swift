@@ -1,5 +1,5 @@
 #if Explorer
-import ExplorerState
+import ExplorerCommands
 import ExplorerText
 import Yams
 

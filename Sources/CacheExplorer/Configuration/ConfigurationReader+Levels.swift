@@ -1,7 +1,7 @@
 #if Explorer
 import CacheEngine
 import CacheEngineNetwork
-import ExplorerState
+import ExplorerCommands
 import ExplorerText
 import Yams
 

@@ -2,7 +2,7 @@
 import CacheEngine
 import CacheEngineRedis
 import CacheEngineShared
-import ExplorerState
+import ExplorerCommands
 import ExplorerText
 
 /// The level that processes share.

@@ -1,4 +1,4 @@
-import ExplorerState
+import ExplorerCommands
 
 extension ExpectationNames {
   package init(_ configuration: CacheConfiguration, hasProxy: Bool = false) {

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerModel
 import ExplorerState
 import ExplorerTerminal

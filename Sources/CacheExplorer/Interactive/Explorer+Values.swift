@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState

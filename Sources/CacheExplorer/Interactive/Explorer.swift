@@ -1,6 +1,7 @@
 import CTerminalGuard
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState

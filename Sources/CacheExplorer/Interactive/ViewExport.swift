@@ -1,6 +1,7 @@
 import CacheEngineHitRatio
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerModel
 import ExplorerState
 import ExplorerText

@@ -1,6 +1,7 @@
 import CacheEngine
 import Dispatch
 import ExplorerCache
+import ExplorerCommands
 import ExplorerModel
 import ExplorerState
 import ExplorerText

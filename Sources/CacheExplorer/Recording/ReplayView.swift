@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerCommands
 import ExplorerModel
 import ExplorerState
 import ExplorerText

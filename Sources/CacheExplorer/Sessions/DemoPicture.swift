@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineProxy
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState

@@ -1,4 +1,5 @@
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerState
 

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

@@ -2,6 +2,7 @@
 import ArgumentParser
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerModel
 import ExplorerState
 import ExplorerTerminal

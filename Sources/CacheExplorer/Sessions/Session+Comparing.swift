@@ -3,6 +3,7 @@ import ArgumentParser
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState

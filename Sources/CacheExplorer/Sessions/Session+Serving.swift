@@ -4,6 +4,7 @@ import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState

@@ -4,6 +4,7 @@ import CTerminalGuard
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerModel
 import ExplorerState

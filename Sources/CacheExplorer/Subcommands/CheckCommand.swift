@@ -1,6 +1,7 @@
 #if Explorer
 import ArgumentParser
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerState
 

@@ -2,6 +2,7 @@
 import ArgumentParser
 import CacheEngineHitRatio
 import ExplorerCache
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerState
 import ExplorerText

@@ -1,6 +1,7 @@
 #if Explorer
 import ArgumentParser
 import CacheEngineHitRatio
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

@@ -2,6 +2,7 @@ import CacheEngineTesting
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 

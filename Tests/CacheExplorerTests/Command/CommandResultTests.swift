@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 @testable import ExplorerText

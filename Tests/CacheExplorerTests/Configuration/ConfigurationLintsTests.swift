@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState

@@ -3,6 +3,7 @@ import CacheEngine
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState

@@ -10,6 +10,7 @@ import TestRedis
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerState
 
 /// `cache-explorer attach redis://…` and a redis-server.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 

@@ -2,6 +2,7 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 @testable import ExplorerText

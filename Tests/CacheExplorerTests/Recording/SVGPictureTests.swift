@@ -9,6 +9,7 @@ import FoundationXML
 
 @testable import CacheExplorer
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 

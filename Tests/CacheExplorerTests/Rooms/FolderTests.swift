@@ -30,7 +30,8 @@ struct FolderTests {
     Room(path: "Sources/CacheEngineImages", folders: ["Pixels", "Codec"]),
     Room(path: "Sources/CacheEngineInspector", folders: ["Wire", "Socket", "Events", "Server", "Client"]),
     Room(path: "Sources/CacheExplorer/Text", folders: []),
-    Room(path: "Sources/CacheExplorer/State", folders: ["Commands", "Picture", "Messages", "Coding"]),
+    Room(path: "Sources/CacheExplorer/Commands", folders: []),
+    Room(path: "Sources/CacheExplorer/State", folders: ["Picture", "Messages", "Coding"]),
     Room(path: "Sources/CacheExplorer/Configuration", folders: []),
     Room(path: "Sources/CacheExplorer/Model", folders: ["Keys", "Drawing", "Screens", "View", "Update"]),
     Room(path: "Sources/CacheExplorer/Terminal", folders: []),
@@ -40,8 +41,8 @@ struct FolderTests {
     Room(
       path: "Sources/CacheExplorer",
       folders: [
-        "Text", "State", "Configuration", "Model", "Cache", "Terminal", "Process", "Recording", "Curves", "Comparing",
-        "Interactive", "Sessions", "Subcommands",
+        "Text", "Commands", "State", "Configuration", "Model", "Cache", "Terminal", "Process", "Recording", "Curves",
+        "Comparing", "Interactive", "Sessions", "Subcommands",
       ]),
   ]
 

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState

@@ -1,4 +1,5 @@
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 

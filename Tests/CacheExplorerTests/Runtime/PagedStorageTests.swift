@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerModel
 @testable import ExplorerState
 

@@ -4,6 +4,7 @@ import CacheEngineHitRatio
 import Testing
 
 @testable import ExplorerCache
+@testable import ExplorerCommands
 @testable import ExplorerConfiguration
 @testable import ExplorerModel
 @testable import ExplorerState

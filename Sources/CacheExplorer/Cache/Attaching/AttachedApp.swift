@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineHitRatio
 import CacheEngineInspector
 import CacheEngineTesting
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+package import ExplorerCommands
 package import ExplorerState
 package import ExplorerText
 

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

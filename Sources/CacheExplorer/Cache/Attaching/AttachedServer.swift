@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineRedis
 import CacheEngineTesting
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

@@ -1,6 +1,7 @@
 #if Redis
 import CacheEngine
 import CacheEngineRedis
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 import Synchronization

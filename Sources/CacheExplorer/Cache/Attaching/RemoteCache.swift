@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineInspector
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

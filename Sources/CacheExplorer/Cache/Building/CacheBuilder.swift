@@ -2,6 +2,7 @@ package import CacheEngine
 import CacheEngineHitRatio
 import CacheEngineShared
 import CacheEngineTesting
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerState
 

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerCommands
 package import ExplorerConfiguration
 import ExplorerState
 

@@ -1,5 +1,6 @@
+package import ExplorerCommands
 package import ExplorerConfiguration
-package import ExplorerState
+import ExplorerState
 import ExplorerText
 
 /// The demonstrations that are built into the program.

@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 /// One moment of a demonstration.
 package struct DemoStep: Sendable {

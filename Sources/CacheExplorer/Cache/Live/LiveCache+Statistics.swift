@@ -1,6 +1,7 @@
 import CacheEngineHitRatio
 import CacheEngine
 import CacheEngineTesting
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

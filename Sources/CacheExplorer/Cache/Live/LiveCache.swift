@@ -1,6 +1,7 @@
 package import CacheEngine
 package import CacheEngineHitRatio
 package import CacheEngineTesting
+package import ExplorerCommands
 package import ExplorerConfiguration
 package import ExplorerState
 

@@ -2,6 +2,7 @@
 import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
+import ExplorerCommands
 import ExplorerConfiguration
 import ExplorerState
 

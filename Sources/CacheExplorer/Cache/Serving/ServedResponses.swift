@@ -1,6 +1,7 @@
 #if Explorer
 package import CacheEngine
 package import CacheEngineHTTP
+import ExplorerCommands
 package import ExplorerConfiguration
 import ExplorerState
 

@@ -1,5 +1,6 @@
+package import ExplorerCommands
 import ExplorerConfiguration
-package import ExplorerState
+import ExplorerState
 
 package struct ConfigVerb: Verb {
   package static let syntax = VerbSyntax("config", "show the settings in force, and where each comes from")

@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct ExpectVerb: Verb {
   package static let syntax = VerbSyntax(

@@ -1,5 +1,6 @@
 import CacheEngine
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct ExpireVerb: Verb {
   package static let syntax = VerbSyntax(

@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerCommands
 package import ExplorerState
 import ExplorerText
 

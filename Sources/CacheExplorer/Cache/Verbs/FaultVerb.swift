@@ -1,5 +1,6 @@
 import CacheEngineTesting
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 import ExplorerText
 
 package struct FaultVerb: Verb {

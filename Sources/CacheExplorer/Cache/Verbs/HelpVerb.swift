@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct HelpVerb: Verb {
   package static let syntax = VerbSyntax("help [VERB]", "tell what the verbs do", [.verb], required: 0)

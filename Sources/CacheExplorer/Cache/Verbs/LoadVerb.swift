@@ -1,5 +1,6 @@
+package import ExplorerCommands
 import ExplorerConfiguration
-package import ExplorerState
+import ExplorerState
 
 package struct LoadVerb: Verb {
   package static let syntax = VerbSyntax("load CONFIG", "open another configuration instead of this one", [.file])

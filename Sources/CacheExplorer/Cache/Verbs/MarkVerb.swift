@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct MarkVerb: Verb {
   package static let syntax = VerbSyntax("mark TEXT", "write a line of your own into the log", [.text], takesRest: true)

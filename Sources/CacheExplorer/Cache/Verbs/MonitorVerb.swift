@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 package import ExplorerText
 
 /// Listens to every command of the Redis server that is looked at.

@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct QuitVerb: Verb {
   package static let syntax = VerbSyntax("quit", "leave", otherNames: ["exit", "bye"])

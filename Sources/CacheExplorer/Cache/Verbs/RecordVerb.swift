@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 package import ExplorerText
 
 package struct RecordVerb: Verb {

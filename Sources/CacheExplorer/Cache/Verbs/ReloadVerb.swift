@@ -1,5 +1,6 @@
+package import ExplorerCommands
 import ExplorerConfiguration
-package import ExplorerState
+import ExplorerState
 
 package struct ReloadVerb: Verb {
   package static let syntax = VerbSyntax("reload", "read the configuration again and start over with it")

@@ -1,5 +1,6 @@
 import CacheEngine
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct SortVerb: Verb {
   private static let columns = EntryList.Column.allCases.map(\.word)

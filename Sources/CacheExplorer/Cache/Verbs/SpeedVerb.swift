@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 import ExplorerText
 
 package struct SpeedVerb: Verb {

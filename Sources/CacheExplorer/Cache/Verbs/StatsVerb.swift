@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct StatsVerb: Verb {
   package static let syntax = VerbSyntax("stats", "show the statistics of every level")

@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 /// As ``StatsVerb``, in sentences for a person.
 package struct StatusVerb: Verb {

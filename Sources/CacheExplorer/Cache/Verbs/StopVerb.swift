@@ -1,4 +1,5 @@
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 package struct StopVerb: Verb {
   package static let syntax = VerbSyntax("stop", "stop the workload")

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 import ExplorerText
 
 /// What other capacities and other policies would have brought.

@@ -1,7 +1,8 @@
 package import CacheEngineHitRatio
 import CacheEngine
 import CacheEngineTesting
-package import ExplorerState
+package import ExplorerCommands
+import ExplorerState
 
 /// A stream of requests, the same for the same seed; endless but for a trace.
 package struct Workload: Sendable {

@@ -1,3 +1,4 @@
+package import ExplorerCommands
 package import ExplorerState
 import ExplorerText
 

@@ -1,3 +1,4 @@
+import ExplorerCommands
 package import ExplorerState
 import ExplorerText
 

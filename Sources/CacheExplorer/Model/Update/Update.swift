@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerCommands
 package import ExplorerState
 
 /// Changes the model by what happened, and tells what is to be done about it.

@@ -1,3 +1,4 @@
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 

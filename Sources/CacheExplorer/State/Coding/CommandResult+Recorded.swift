@@ -1,3 +1,5 @@
+import ExplorerCommands
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

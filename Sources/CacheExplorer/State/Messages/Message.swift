@@ -1,5 +1,6 @@
 package import CacheEngine
 package import CacheEngineHitRatio
+package import ExplorerCommands
 
 /// Everything that can happen to the screen's model.
 package enum Message: Sendable, Codable {

@@ -1,3 +1,5 @@
+package import ExplorerCommands
+
 /// The command line: what is typed, what was typed, and what became of it.
 package struct CommandLineState: Sendable {
   /// The line that is shown below the command line.

@@ -1,3 +1,5 @@
+package import ExplorerCommands
+
 /// What the Config screen shows.
 package struct ConfigSheet: Sendable, Equatable, Codable {
   /// The file, or the demo.

@@ -1,4 +1,5 @@
 package import CacheEngine
+package import ExplorerCommands
 
 /// Everything that is known of the cache at one moment.
 ///
