@@ -44,7 +44,7 @@ extension CacheBuilder {
     } turn: { isDeaf in
       store.turn(deaf: isDeaf)
     }
-    return note(level, specification, storage: nil, faults: faults, shared: shared) { store.close() }
+    return note(level.normalize(), specification, storage: nil, faults: faults, shared: shared) { store.close() }
   }
   #else
   mutating func add(

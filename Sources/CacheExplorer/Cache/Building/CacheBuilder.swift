@@ -150,22 +150,23 @@ package struct CacheBuilder<Value: ShownValue> {
     storage: (any StorageLevel<String, Value>)?, close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Value> {
     let faults = FaultInjector(clock: clock)
-    return note(level.injectingFaults(faults), specification, storage: storage, faults: faults, close: close)
+    return note(
+      level.injectingFaults(faults).normalize(), specification, storage: storage, faults: faults, close: close)
   }
 
   /// Notes a level in which faults are injected already.
+  ///
+  /// `base`: Erased, or what is around it would be compiled anew for each kind of level.
   mutating func note(
-    _ level: some CacheLevel<String, Value>, _ specification: LevelSpecification,
+    _ base: BasicCache<String, Value>, _ specification: LevelSpecification,
     storage: (any StorageLevel<String, Value>)?, faults: FaultInjector, shared: SharedAccess? = nil,
     close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Value> {
-    // Erased, or what is around it would be compiled anew for each kind of level.
-    let erased = level.normalize()
     let level =
       if let lifetime = specification.lifetime ?? nil, specification.jitter > 0 {
-        erased.expiring(after: lifetime, jitter: specification.jitter, clock: clock).normalize()
+        base.expiring(after: lifetime, jitter: specification.jitter, clock: clock).normalize()
       } else {
-        erased
+        base
       }
     let observed = level.observed(as: specification.name, by: observer, clock: clock).normalize()
     var noted = LiveCache.Level(
