@@ -23,7 +23,10 @@ struct UndoRecord: Sendable {
   }
 
   private struct Place: Sendable {
-    var level: LiveCache.Level
+    /// The level's name.
+    var name: String
+    var level: BasicCache<String, Data>
+    var storage: any StorageLevel<String, Data>
     var storedKey: String
     var before: Copy?
     var after: Copy?
@@ -46,7 +49,9 @@ struct UndoRecord: Sendable {
       guard let storage = level.storage else { continue }
       let storedKey = level.storedKey(key)
       guard let copy = try? await Self.copy(of: storedKey, in: storage) else { return nil }
-      places.append(Place(level: level, storedKey: storedKey, before: copy.content))
+      places.append(
+        Place(
+          name: level.name, level: level.level, storage: storage, storedKey: storedKey, before: copy.content))
     }
     guard places.reduce(0, { $0 + ($1.before?.value.count ?? 0) }) <= Self.mostBytes else { return nil }
   }
@@ -55,9 +60,8 @@ struct UndoRecord: Sendable {
   func completed() async -> UndoRecord? {
     var record = self
     for index in places.indices {
-      guard let storage = places[index].level.storage,
-        let copy = try? await Self.copy(of: places[index].storedKey, in: storage)
-      else { return nil }
+      let place = places[index]
+      guard let copy = try? await Self.copy(of: place.storedKey, in: place.storage) else { return nil }
       record.places[index].after = copy.content
     }
     return record.places.contains { $0.before != $0.after } ? record : nil
@@ -69,20 +73,19 @@ struct UndoRecord: Sendable {
   /// - Throws: ``CommandFailure`` if the key has changed since; nothing is touched then.
   func undo() async throws -> [String] {
     for place in places {
-      guard let storage = place.level.storage else { continue }
-      guard try await Self.copy(of: place.storedKey, in: storage).content == place.after else {
-        throw CommandFailure(message: "the key has changed in \(place.level.name) since; \(title) stays")
+      guard try await Self.copy(of: place.storedKey, in: place.storage).content == place.after else {
+        throw CommandFailure(message: "the key has changed in \(place.name) since; \(title) stays")
       }
     }
     var names: [String] = []
     for place in places where place.before != place.after {
       if let before = place.before {
         let terms = StoreTerms(expiry: before.deadline.map(Expiry.at) ?? .never, created: before.created)
-        try await place.level.level.store(before.value, forKey: place.storedKey, terms: terms)
+        try await place.level.store(before.value, forKey: place.storedKey, terms: terms)
       } else {
-        try await place.level.level.remove(place.storedKey)
+        try await place.level.remove(place.storedKey)
       }
-      names.append(place.level.name)
+      names.append(place.name)
     }
     return names
   }
