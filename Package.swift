@@ -233,8 +233,7 @@ let package = Package(
       name: "CachingProxy", dependencies: ["CacheEngineProxy", "CacheEngineHTTP", "CacheEngine"],
       path: "Examples/CachingProxy", swiftSettings: strict),
     // The explorer's rooms, from the ground up: what a room may know stands in its dependencies.
-    .target(
-      name: "ExplorerText", dependencies: ["CacheEngine"], path: "Sources/CacheExplorer/Text", swiftSettings: strict),
+    .target(name: "ExplorerText", path: "Sources/CacheExplorer/Text", swiftSettings: strict),
     .target(
       name: "ExplorerCommands", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
       path: "Sources/CacheExplorer/Commands", swiftSettings: strict),
