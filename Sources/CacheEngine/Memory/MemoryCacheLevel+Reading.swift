@@ -55,7 +55,10 @@ extension MemoryCacheLevel {
     let hash = hashing(key)
     let number = parts.number(of: hash)
     let part = unsafe parts[number]
-    guard let stripe = unsafe part.pointee.takeStripe() else { return readAlone(key, hash, number, misses: misses) }
+    let thread = ThreadStripe.current
+    guard let stripe = unsafe part.pointee.takeStripe(thread) else {
+      return readAlone(key, hash, number, thread, misses: misses)
+    }
     var trace = ReadTrace()
     let found = unsafe part.pointee.shared.pointee.readValue(key, hash: hash, trace: &trace)
     if unsafe part.pointee.release(stripe, countedAs: ReadCounts(found: 1, missed: misses), trace) { dropDue(number) }
@@ -75,16 +78,16 @@ extension MemoryCacheLevel {
   @inlinable
   @inline(__always)
   func readAlone(
-    _ key: Key, _ hash: UInt32, _ number: Int, misses: Int
+    _ key: Key, _ hash: UInt32, _ number: Int, _ thread: Int, misses: Int
   ) -> (value: Value, storedDeadline: CacheInstant)? {
     // Not by a closure that says what is found, which would be called.
     let part = unsafe parts[number]
-    let stripe = unsafe part.pointee.closedStripe()
+    unsafe part.pointee.leaveTakenStripe(thread)
     let (found, mayBeOverdue) = unsafe part.pointee.withWriters { guarded in
       var trace = ReadTrace()
       let found = unsafe part.pointee.shared.pointee.readValue(key, hash: hash, trace: &trace)
       return unsafe (
-        found, guarded.finish(trace, countedAs: ReadCounts(found: 1, missed: misses), part.pointee.stripes, stripe)
+        found, guarded.finish(trace, countedAs: ReadCounts(found: 1, missed: misses), part.pointee.stripes, thread)
       )
     }
     if mayBeOverdue { dropDue(number) }
@@ -156,7 +159,7 @@ extension MemoryCacheLevel {
   ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
     let number = parts.number(of: hash)
     let part = unsafe parts[number]
-    guard let stripe = unsafe part.pointee.takeStripe() else {
+    guard let stripe = unsafe part.pointee.takeStripe(ThreadStripe.current) else {
       return readEntryAlone(key, hash, number, countedAs: counts)
     }
     var trace = ReadTrace()
@@ -183,11 +186,12 @@ extension MemoryCacheLevel {
     // What is found is too large to be handed out of a closure: to do so is to copy it.
     var found: (entry: MemoryEntry<Value>, tags: Set<String>?)?
     let part = unsafe parts[number]
-    let stripe = unsafe part.pointee.closedStripe()
+    let thread = ThreadStripe.current
+    unsafe part.pointee.leaveTakenStripe(thread)
     let mayBeOverdue = unsafe part.pointee.withWriters { guarded in
       var trace = ReadTrace()
       found = unsafe part.pointee.shared.pointee.read(key, hash: hash, trace: &trace)
-      return unsafe guarded.finish(trace, countedAs: counts, part.pointee.stripes, stripe)
+      return unsafe guarded.finish(trace, countedAs: counts, part.pointee.stripes, thread)
     }
     if mayBeOverdue { dropDue(number) }
     if found == nil, number != parts.number(of: hash) { return readEntryAfterDivision(key, hash, countedAs: counts) }

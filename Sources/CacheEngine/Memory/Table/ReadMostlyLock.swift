@@ -91,19 +91,20 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   borrowing func read<Answer: Sendable>(
     countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
-    guard let stripe = unsafe takeStripe() else { return readAlone(countedAs: counts, body) }
+    let thread = ThreadStripe.current
+    guard let stripe = unsafe takeStripe(thread) else { return readAlone(thread, countedAs: counts, body) }
     var trace = ReadTrace()
     let answer = unsafe body(shared.pointee, &trace)
     return (answer, unsafe release(stripe, countedAs: counts, trace))
   }
 
-  /// The stripe of this thread, if it is open: then ``shared`` may be read until it is released.
+  /// The stripe of this thread, by its number, if it is open: then ``shared`` may be read until it is released.
   ///
   /// What is most frequent of all reads so, since a closure would be called.
   @inlinable
   @inline(__always)
-  borrowing func takeStripe() -> UnsafeMutablePointer<ReadStripe>? {
-    let stripe = unsafe stripes + ThreadStripe.current
+  borrowing func takeStripe(_ thread: Int) -> UnsafeMutablePointer<ReadStripe>? {
+    let stripe = unsafe stripes + thread
     return unsafe stripe.pointee.take() ? stripe : nil
   }
 
@@ -124,13 +125,13 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   @inlinable
   @inline(__always)
   borrowing func readAlone<Answer: Sendable>(
-    countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
+    _ thread: Int, countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
-    let stripe = closedStripe()
+    leaveTakenStripe(thread)
     return writers.withLock { guarded in
       var trace = ReadTrace()
       let answer = unsafe body(shared.pointee, &trace)
-      return unsafe (answer, guarded.finish(trace, countedAs: counts, stripes, stripe))
+      return unsafe (answer, guarded.finish(trace, countedAs: counts, stripes, thread))
     }
   }
 
@@ -142,13 +143,11 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     writers.withLock { body(&$0) }
   }
 
-  /// The number of this thread's stripe, which it could not take; another one from the next read on, if somebody else has it.
+  /// Gives this thread, which could not take its stripe, another one from the next read on, if somebody else has that.
   @inlinable
   @inline(__always)
-  borrowing func closedStripe() -> Int {
-    let number = ThreadStripe.current
-    if unsafe stripes[number].state.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
-    return number
+  borrowing func leaveTakenStripe(_ thread: Int) {
+    if unsafe stripes[thread].state.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
   }
 
   /// Notes a slot in a stripe that the caller has taken.
