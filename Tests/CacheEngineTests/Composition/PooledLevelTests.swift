@@ -75,6 +75,49 @@ import Testing
     #expect(level.count(of: .get("a")) == 2)
   }
 
+  @Test("what the level below has at once is looked up without a load")
+  func looksUpAtOnce() async throws {
+    let observer = RecordingObserver()
+    let memory = MemoryCacheLevel<String, Int>()
+    let pool = memory.pooled(observer: observer)
+    try await memory.set(1, forKey: "a")
+    #expect(try await pool.lookup("a").entry?.value == 1)
+    #expect(observer.events.isEmpty)
+    #expect(try await pool.lookup("b").missReason == .absent)
+    #expect(!observer.events.isEmpty)
+  }
+
+  @Test("a read asks once what a composition has at once, and what its upper level has at once")
+  func peeksOnce() async throws {
+    let upper = PeekedLevel()
+    let pool = upper.compose(ScriptedLevel<String, Int> { _ in .hit(Entry(7)) }).pooled()
+    #expect(try await pool.get("a") == 7)
+    #expect(upper.asked.withLock { $0 } == ["peek", "get"])
+    #expect(try await pool.lookup("b").entry?.value == 7)
+    #expect(upper.asked.withLock { $0 } == ["peek", "get", "peekEntry", "get"])
+  }
+
+  /// Has nothing, and knows how it was asked.
+  private final class PeekedLevel: CacheLevel {
+    let asked = Mutex<[String]>([])
+
+    func peek(_ key: String) -> Int? {
+      asked.withLock { $0.append("peek") }
+      return nil
+    }
+    func peekEntry(_ key: String) -> Entry<Int>? {
+      asked.withLock { $0.append("peekEntry") }
+      return nil
+    }
+    func get(_ key: String) async throws -> Int? {
+      asked.withLock { $0.append("get") }
+      return nil
+    }
+    func set(_ value: Int, forKey key: String) async throws {}
+    func remove(_ key: String) async throws {}
+    func clear() async throws {}
+  }
+
   @Test("C74 after a load has ended the next read asks again")
   func asksAgain() async throws {
     let level = Level()

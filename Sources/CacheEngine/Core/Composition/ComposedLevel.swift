@@ -69,7 +69,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @inlinable
   @inline(never)
-  func getSlowly(_ key: Key) async throws -> Value? { try await read(key, renewing: nil).value }
+  func getSlowly(_ key: Key) async throws -> Value? { try await readHere(key, renewing: nil).value }
 
   /// Returns the upper level's value, if that can answer at once.
   @inlinable
@@ -91,12 +91,24 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await read(key, renewing: nil)
   }
 
+  /// Returns what ``lookup(_:)`` does, without a look at what the upper level has at once.
   @inlinable
+  public func lookupPastPeek(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
+
+  @inlinable
+  @inline(never)
   func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
+    try await readHere(key, renewing: offered)
+  }
+
+  // In the function that asks, whether for a value or an entry: one more is one more that waits.
+  @inlinable
+  @inline(__always)
+  func readHere(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
     let above: UpperMiss
     do {
-      switch try await upper.lookup(key) {
+      switch try await upper.lookupPastPeek(key) {
       case .hit(let entry): return .hit(entry)
       case .miss(let reason): above = .missed(reason)
       }

@@ -65,7 +65,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     if let value = base.peek(key) { return value }
-    return try await reads.answer(for: key, LevelRead(base, key)).lookup.value
+    return try await reads.answer(for: key, LevelRead(self, key)).lookup.value
   }
 
   /// Returns the value of the level below, if that can answer at once.
@@ -79,7 +79,14 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the answer of the level below, read once for all callers that ask at the same time.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try await reads.answer(for: key, LevelRead(base, key)).lookup
+    if let entry = base.peekEntry(key) { return .hit(entry) }
+    return try await lookupPastPeek(key)
+  }
+
+  /// Returns what ``lookup(_:)`` does, without a look at what the level below has at once.
+  @inlinable
+  public func lookupPastPeek(_ key: Key) async throws -> Lookup<Value> {
+    try await reads.answer(for: key, LevelRead(self, key)).lookup
   }
 
   /// Returns the value for a key, computing and storing it if there is none.

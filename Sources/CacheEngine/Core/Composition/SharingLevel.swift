@@ -41,18 +41,21 @@ struct SharedAnswer<Value: Sendable>: Sendable {
   }
 }
 
-/// What a pool asks below.
+/// What a pool asks below, having had nothing at once.
 @usableFromInline
 struct LevelRead<Base: CacheLevel>: ShareableLoad {
-  @usableFromInline let base: Base
+  @usableFromInline let pool: PooledLevel<Base>
   @usableFromInline let key: Base.Key
 
   @inlinable
-  init(_ base: Base, _ key: Base.Key) {
-    self.base = base
+  init(_ pool: PooledLevel<Base>, _ key: Base.Key) {
+    self.pool = pool
     self.key = key
   }
 
   @inlinable
-  func callAsFunction() async throws -> SharedAnswer<Base.Value> { SharedAnswer(try await base.lookup(key)) }
+  @inline(__always)
+  func callAsFunction() async throws -> SharedAnswer<Base.Value> {
+    SharedAnswer(try await pool.base.lookupPastPeek(key))
+  }
 }

@@ -42,6 +42,15 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: As ``get(_:)``.
   func lookup(_ key: Key) async throws -> Lookup<Value>
 
+  /// Returns what ``lookup(_:)`` does, to a caller for whom ``peek(_:)`` or ``peekEntry(_:)`` has just had nothing.
+  ///
+  /// For a level that begins a look-up with that question: it need not ask again. By default this is ``lookup(_:)``.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  func lookupPastPeek(_ key: Key) async throws -> Lookup<Value>
+
   /// Returns the entry for a key even if it has expired, as long as this level still keeps it.
   ///
   /// An expired entry is marked ``Entry/isStale``. By default this asks ``lookup(_:)``: nothing expired is kept.
@@ -146,6 +155,10 @@ extension CacheLevel {
     guard let value = try await get(key) else { return .miss(.absent) }
     return .hit(Entry(value))
   }
+
+  /// Asks ``lookup(_:)``.
+  @inlinable
+  public func lookupPastPeek(_ key: Key) async throws -> Lookup<Value> { try await lookup(key) }
 
   /// Asks ``lookup(_:)``: nothing expired is kept.
   @inlinable
