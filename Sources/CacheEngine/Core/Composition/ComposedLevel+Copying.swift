@@ -127,7 +127,8 @@ extension ComposedLevel {
   func copyAtOnce(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) -> Bool {
     guard gate.enter(ticket.phase) else { return false }
     defer { gate.leave(ticket.phase) }
-    return upper.storeAtOnce(entry.value, forKey: key, terms: StoreTerms(copying: entry))
+    let terms = StoreTerms(copying: entry.deadline, tags: entry.knownTags, created: entry.created)
+    return upper.storeAtOnce(entry.value, forKey: key, terms: terms)
       && !gate.isSwept(key, entry.toldTags, since: ticket.phase)
   }
 

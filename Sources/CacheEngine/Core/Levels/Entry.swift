@@ -185,7 +185,9 @@ public struct StoreTerms: Sendable {
   public var created: CacheInstant?
   /// The load that gave the value, if it was loaded for this store: what came since that load began wins.
   @usableFromInline package var load: (any LoadMark)?
+}
 
+extension StoreTerms {
   /// Creates terms.
   ///
   /// - Parameters:
@@ -199,20 +201,24 @@ public struct StoreTerms: Sendable {
     expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set, tags: Set<String> = [],
     created: CacheInstant? = nil
   ) {
-    self.expiry = expiry
-    self.cost = cost
-    self.purpose = purpose
-    knownTags = tags.isEmpty ? nil : tags
-    self.created = created
+    self.init(expiry: expiry, cost: cost, purpose: purpose, knownTags: tags.isEmpty ? nil : tags, created: created)
   }
 
-  /// Those on which a composition copies an entry upwards.
+  /// Those on which a composition copies an entry upwards of which it knows this.
+  // Not of the entry, which would be copied.
   @inlinable
-  package init<Value>(copying entry: Entry<Value>) {
-    expiry = entry.deadline.map(Expiry.at) ?? .never
-    purpose = .backFill
-    knownTags = entry.knownTags?.isEmpty == true ? nil : entry.knownTags
-    created = entry.created
+  package init(copying deadline: CacheInstant?, tags: Set<String>?, created: CacheInstant?) {
+    self.init(
+      expiry: deadline.map(Expiry.at) ?? .never, cost: nil, purpose: .backFill,
+      knownTags: tags?.isEmpty == true ? nil : tags, created: created)
+  }
+
+  // By the initialiser that Swift gives the type, which is for this module alone: one that sets its parts in turn copies all of them at
+  // its end, and so does whatever it is inlined into.
+  @usableFromInline
+  init(expiry: Expiry?, cost: Int?, purpose: Purpose, knownTags: Set<String>?, created: CacheInstant?) {
+    self.init(
+      expiry: expiry, cost: cost, purpose: purpose, isTimed: false, knownTags: knownTags, created: created, load: nil)
   }
 
   /// Returns the terms on which a composition copies an entry upwards, keeping its deadline and its age.
