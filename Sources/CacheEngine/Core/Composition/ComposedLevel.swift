@@ -240,6 +240,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
+    // Where nothing waits, without a function that might.
+    if storesAtOnce, storeAtOnce(value, forKey: key, terms: StoreTerms()) { return }
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
