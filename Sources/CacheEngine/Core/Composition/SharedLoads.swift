@@ -80,23 +80,23 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
   ///
-  /// `joining` is called before the load of another caller is joined.
+  /// The load is made where it is begun, so that it is not copied. `joining` is called before the load of another caller is joined.
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for the caller.
   @inlinable
   func answer<Load: ShareableLoad>(
-    for key: Key, _ load: Load, joining: () -> Void = {}
+    for key: Key, _ load: @autoclosure () -> Load, joining: () -> Void = {}
   ) async throws -> Answer where Load.Answer == Answer {
     try TaskIdentity.checkCancellation()
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
-    guard key == key else { return try await load() }
+    guard key == key else { return try await load()() }
     let caller = LoadCaller(lastCaller.wrappingAdd(1, ordering: .relaxed).newValue)
     var led: Table.Flight?
     // A load that answers at once needs no waiter.
-    if let answer = lead(key, caller, load, &led) { return try answer.get() }
+    if let answer = lead(key, caller, load(), &led) { return try answer.get() }
     guard let led else {
       joining()
-      return try await join(key, caller, load)
+      return try await join(key, caller, load())
     }
     return try await waitForOwn(led, key, caller)
   }
@@ -106,13 +106,13 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   @inline(never)
   func lead<Load: ShareableLoad>(
-    _ key: Key, _ caller: LoadCaller, _ load: Load, _ led: inout Table.Flight?
+    _ key: Key, _ caller: LoadCaller, _ load: @autoclosure () -> Load, _ led: inout Table.Flight?
   ) -> Result<Answer, any Error>? where Load.Answer == Answer {
     let (id, who, urgency) = (caller.id, caller.who, caller.urgency)
     return unsafe withUnsafeTemporaryAllocation(of: Result<Answer, any Error>.self, capacity: 1) { memory in
       let waiter = unsafe Waiter(who, .memory(memory.baseAddress.unsafelyUnwrapped))
       led = table.withLock { $0.lead(key, id: id, waiter: waiter, urgency: urgency, keeper: self) }
-      guard let led, begin(led, key, urgency, load, isAnswerTaken: true) else { return nil }
+      guard let led, begin(led, key, urgency, load(), isAnswerTaken: true) else { return nil }
       return unsafe memory.moveElement(from: 0)
     }
   }
@@ -139,7 +139,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   @inline(never)
   func join<Load: ShareableLoad>(
-    _ key: Key, _ caller: LoadCaller, _ load: Load
+    _ key: Key, _ caller: LoadCaller, _ load: @autoclosure () -> Load
   ) async throws -> Answer where Load.Answer == Answer {
     try await unsafe wait(caller.id, key: key) { continuation in
       let waiter = unsafe Waiter(caller.who, .continuation(continuation))
@@ -150,7 +150,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
         )
       }
       switch joined {
-      case .leads(let flight): _ = begin(flight, key, caller.urgency, load, isAnswerTaken: false)
+      case .leads(let flight): _ = begin(flight, key, caller.urgency, load(), isAnswerTaken: false)
       case .follows(let flight, let callers):
         if let slow { hasten(slow, to: caller.urgency) }
         recorder.record(.flightJoined(callers: callers), key: key)
@@ -200,11 +200,12 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Begins a load; returns whether it has ended and left its answer where its first caller said, if that one looks there.
   @inlinable
   func begin<Load: ShareableLoad>(
-    _ flight: Table.Flight, _ key: Key, _ urgency: UInt8, _ load: Load, isAnswerTaken: Bool
+    _ flight: Table.Flight, _ key: Key, _ urgency: UInt8, _ load: @autoclosure () -> Load, isAnswerTaken: Bool
   ) -> Bool where Load.Answer == Answer {
     recorder.record(.flightBegan, key: key)
     let began = recorder.isSilent ? nil : recorder.clock.now
     let place = holdPlace()
+    let load = load()
     var task: Task<Void, any Error>?
     if !prefersExecutor, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
       defer { NestedStarts.leave() }
