@@ -80,7 +80,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
   ///
-  /// The load is made where it is begun, so that it is not copied. `joining` is called before the load of another caller is joined.
+  /// The load is made only where one is begun. `joining` is called before the load of another caller is joined.
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for the caller.
   @inlinable
