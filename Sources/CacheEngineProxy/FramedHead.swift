@@ -86,16 +86,25 @@ extension HTTPResponseHead {
 extension ByteBuffer {
   /// Writes a head as it goes over the network: what its fields can hold breaks no line.
   mutating func write(_ head: HTTPTypes.HTTPResponse) {
+    let given = head.status
     // It has the phrases of known statuses.
-    let status = HTTPResponseStatus(statusCode: head.status.code, reasonPhrase: head.status.reasonPhrase)
-    writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+    let status = HTTPResponseStatus(statusCode: given.code, reasonPhrase: given.reasonPhrase)
+    // An array takes small pieces at a fraction of what a buffer needs for them.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(512)
+    bytes.append(contentsOf: "HTTP/1.1 ".utf8)
+    bytes.append(contentsOf: String(status.code).utf8)
+    bytes.append(UInt8(ascii: " "))
+    bytes.append(contentsOf: status.reasonPhrase.utf8)
+    bytes.append(contentsOf: "\r\n".utf8)
     for field in head.headerFields {
-      writeString(field.name.rawName)
-      writeStaticString(": ")
-      _ = unsafe field.withUnsafeBytesOfValue { unsafe writeBytes($0) }
-      writeStaticString("\r\n")
+      bytes.append(contentsOf: field.name.rawName.utf8)
+      bytes.append(contentsOf: ": ".utf8)
+      unsafe field.withUnsafeBytesOfValue { unsafe bytes.append(contentsOf: $0) }
+      bytes.append(contentsOf: "\r\n".utf8)
     }
-    writeStaticString("\r\n")
+    bytes.append(contentsOf: "\r\n".utf8)
+    writeBytes(bytes)
   }
 }
 
