@@ -203,6 +203,26 @@ import Testing
     #expect(try await there.get("a") == Data([2]))
   }
 
+  @Test("what is stored on a condition outlives a clear, or a removal by tag, that came first", arguments: [nil, "x"])
+  func removalComesBetween(tag: String?) async throws {
+    let client = store.client("here")
+    let (here, there) = (try level(client), try level(store.client("there")))
+    try await here.set(Data([0]), forKey: "warm", tags: ["x"])
+    let isFirst = Mutex(true)
+    client.onCall { call in
+      guard case .commit = call,
+        isFirst.withLock({ first in
+          defer { first = false }; return first
+        })
+      else { return .done }
+      if let tag { try await there.removeAll(tagged: tag) } else { try await there.clear() }
+      return .done
+    }
+    #expect(try await here.store(Data([1]), forKey: "a", terms: StoreTerms(tags: ["x"]), if: .absent))
+    #expect(try await there.get("a") == Data([1]))
+    #expect(try await there.get("warm") == nil)
+  }
+
   // MARK: Writes that fail
 
   @Test(
@@ -225,6 +245,22 @@ import Testing
     #expect(try await there.get("a") == nil)
     try await there.set(Data([4]), forKey: "a")
     #expect(try await here.get("a") == Data([4]))
+  }
+
+  @Test(
+    "a store on a condition of which nobody knows what became leaves its key a miss here until the store is set right",
+    arguments: [SimulatedSharedClient.Fate.refused, .unanswered])
+  func unsettledOnCondition(fate: SimulatedSharedClient.Fate) async throws {
+    let client = store.client("here")
+    let here = try level(client)
+    try await here.set(Data([1]), forKey: "a")
+    client.onCall { call in if case .commit = call { fate } else { .done } }
+    await #expect(throws: CacheError.self) { try await here.replace(Data([2]), forKey: "a") }
+    #expect(here.unsettledCount == 1)
+    #expect(try await here.lookup("a").missReason == .unsettled)
+    client.onCall(nil)
+    try await recover(here)
+    #expect(try await here.lookup("a").missReason == .absent)
   }
 
   /// Lets the clock go on until everything is settled.

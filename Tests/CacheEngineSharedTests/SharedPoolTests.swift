@@ -246,6 +246,8 @@ import Testing
     let held = try await there.lookup("a").entry
     #expect(held?.value == (change == .set ? 2 : change == .nothing ? 1 : nil))
     #expect(held?.tags == (change == .nothing ? ["x"] : change == .set ? [] : nil))
+    // Nobody waits for a lease whose value was not stored.
+    try await turns { store.contents.keys.allSatisfy { !$0.starts(with: Array("test:l:".utf8)) } }
   }
 
   @Test("G6 a lease that was taken and not heard of is given back, so that nobody waits for it")
