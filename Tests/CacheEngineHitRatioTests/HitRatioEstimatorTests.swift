@@ -81,6 +81,18 @@ import Testing
     #expect(abs((twice?.value ?? 0) - Double(1_485) / 3_000) < 1e-9)
   }
 
+  @Test("what has become too heavy for a cache leaves it alone")
+  func outgrows() {
+    var estimator = HitRatioEstimator(capacity: 1_000, eviction: .lru, factors: [0.25], evictions: [], rate: 1)
+    for round in 0..<100 {
+      for key in ["y", "z", "x"] { estimator.record("\(key)\(round)", isHit: false, cost: 80) }
+      estimator.record("x\(round)", isHit: true, cost: 600)
+      for key in ["y", "z"] { estimator.record("\(key)\(round)", isHit: true, cost: 80) }
+    }
+    let quarter = estimator.estimates.first { $0.capacity == 250 }
+    #expect(abs((quarter?.value ?? 0) - 2.0 / 6) < 1e-9)
+  }
+
   @Test("costs whose sum is beyond every whole number are weighed all the same")
   func weighsAnything() {
     var estimator = HitRatioEstimator(capacity: .max, eviction: .lru, evictions: [.sieve], rate: 1)

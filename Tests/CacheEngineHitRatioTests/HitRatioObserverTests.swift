@@ -118,6 +118,27 @@ import Testing
     #expect(try #require(observer.reports.first).hits == 1)
   }
 
+  @Test("a key that is written again is as young in the small caches, and what was refused is no request")
+  func rewritten() throws {
+    let observer = HitRatioObserver(
+      levels: [.init(name: "m", capacity: 10, eviction: .lru, evictions: [.fifo], factors: [])], share: 1, clock: clock)
+    for number in 0..<300 {
+      func tell(_ kind: CacheEvent.Kind) {
+        observer.record(CacheEvent(time: clock.now, request: RequestID(1), level: "m", key: "\(number)", kind: kind))
+      }
+      for _ in 0..<2 {
+        tell(.stored(.set, cost: 1, deadline: clock.now.advanced(by: .seconds(10)), .zero))
+        clock.advance(by: .seconds(6))
+      }
+      tell(.miss(.refused, .zero))
+      tell(.hit(cost: 1, deadline: clock.now.advanced(by: .seconds(4)), .zero))
+    }
+    let report = try #require(observer.reports.first)
+    #expect(report.requests == 300 && report.hits == 300)
+    #expect(report.estimates.map(\.eviction) == [.lru, .fifo])
+    #expect(report.estimates.allSatisfy { $0.value == 1 }, "\(report.estimates)")
+  }
+
   @Test("a policy that is asked about more than once is one question")
   func repeatedPolicies() throws {
     let observer = HitRatioObserver(
