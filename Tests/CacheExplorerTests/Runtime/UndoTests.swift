@@ -85,6 +85,11 @@ struct UndoTests {
     _ = await interpreter.use(other, file: "d.yaml", for: "load")
     #expect(interpreter.undoable == nil)
     #expect(await interpreter.run(UndoVerb()).outcome == .error)
+    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    #expect(interpreter.undoable != nil)
+    // That of an app that was reached again.
+    await interpreter.use(try await self.interpreter().current.live)
+    #expect(interpreter.undoable == nil)
   }
 
   @Test("What failed in one level cannot be taken back in another")
