@@ -457,4 +457,35 @@ import Musl
     #expect(!terminal.output.contains(0x1b))
     #expect(terminal.modes == terminal.modesBefore)
   }
+
+  #if os(Linux)
+  /// The memory of a process that is resident, in bytes.
+  private static func residentMemory(of process: Int32) throws -> Int {
+    let pages = try String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8).split(separator: " ")[1]
+    return (Int(pages) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  @Test("a demonstration of HTTP keeps nothing for the requests that it has answered")
+  func endlessVisitors() async throws {
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["demo", "http"], width: 80, height: 24, environment: Self.environment)
+    let wait: (Int) async throws -> Int = { requests in
+      try await terminal.wait(for: "\(requests) requests", within: .seconds(240)) { sight in
+        guard let title = sight.screen.rows.first(where: { $0.hasPrefix("┌ HTTP ") }) else { return false }
+        // Its digits are grouped, and more may follow.
+        let count = title.split(separator: "% of ").last?.prefix { $0.isNumber || $0.isWhitespace } ?? ""
+        return (Int(count.filter(\.isNumber)) ?? 0) >= requests
+      }
+      return try Self.residentMemory(of: terminal.program)
+    }
+    _ = try await wait(1)
+    terminal.send(":speed 100\r")
+    let before = try await wait(2_000)
+    let growth = try await wait(8_000) - before
+    // Each took 26 KB where the tasks that had ended were kept: 156 MB.
+    #expect(growth < 64 << 20, "\(growth) bytes")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+  #endif
 }

@@ -38,6 +38,7 @@ package struct ServedDemo: Sendable {
     let began = live.clock.now
     await withTaskGroup(of: Void.self) { group in
       var visitors = DemoVisitors()
+      var underWay = 0
       while !Task.isCancelled {
         let visit = visitors.next()
         if let time, visit.at >= time { break }
@@ -48,7 +49,13 @@ package struct ServedDemo: Sendable {
             await cache.settle()
             continue
           }
+          // The group keeps a task that has ended until it is asked for it.
+          while underWay >= WorkloadRunner.mostUnderWay {
+            await group.next()
+            underWay -= 1
+          }
           group.addTask { await ask(request) }
+          underWay += 1
         }
       }
       group.cancelAll()

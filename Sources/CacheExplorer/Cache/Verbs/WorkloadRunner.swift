@@ -18,7 +18,7 @@ package struct WorkloadRunner: Sendable {
   }
 
   /// So many requests may be under way at once; a slow cache then slows the workload down.
-  private static let mostUnderWay = 256
+  static let mostUnderWay = 256
 
   /// Requests that are less apart than this come together: to wake for each of ten thousand a second would cost as much as they
   /// do.
