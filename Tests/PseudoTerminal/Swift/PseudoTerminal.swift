@@ -128,9 +128,6 @@ package final class PseudoTerminal: Sendable {
 
   deinit { loop.change { $0.isAbandoned = true } }
 
-  /// The program's process.
-  package var process: Int32 { loop.terminal.program }
-
   /// What there is to see now.
   package var sight: Sight { loop.state.withLock { $0.sight } }
 
