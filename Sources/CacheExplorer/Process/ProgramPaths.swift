@@ -25,7 +25,7 @@ struct ProgramPaths: Equatable, Sendable {
 
   /// What `--paths` prints.
   var text: String {
-    let none = "none: neither XDG_STATE_HOME nor HOME is set"
+    let none = "none: neither XDG_STATE_HOME nor HOME is an absolute path"
     return "history    \(history ?? none)\npanels     \(panels ?? none)\ntemporary  \(temporary)\ncrashes    \(crashes)"
   }
 }
