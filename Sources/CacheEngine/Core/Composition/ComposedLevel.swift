@@ -91,7 +91,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await read(key, renewing: nil)
   }
 
-  /// Returns what ``lookup(_:)`` does, without a look at what the upper level has at once.
+  /// Returns what `lookup(_:)` does, without a look at what the upper level has at once.
   @inlinable
   public func lookupPastPeek(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
 

@@ -83,7 +83,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
     return try await lookupPastPeek(key)
   }
 
-  /// Returns what ``lookup(_:)`` does, without a look at what the level below has at once.
+  /// Returns what `lookup(_:)` does, without a look at what the level below has at once.
   @inlinable
   public func lookupPastPeek(_ key: Key) async throws -> Lookup<Value> {
     try await reads.answer(for: key, LevelRead(self, key)).lookup
