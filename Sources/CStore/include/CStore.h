@@ -48,6 +48,9 @@ static inline uint32_t cstore_thread_number(void) {
 /// Gives this thread another number, after it met a thread that may have the same.
 void cstore_change_thread_number(void);
 
+/// Whether a moment of the boot clock, in nanoseconds, is still to come; on Linux.
+bool cstore_is_ahead(int64_t moment);
+
 /// Makes this thread one of the library's own: no signal is delivered to it, and on Linux debuggers and top show its name, of at
 /// most 15 bytes.
 void cstore_begin_thread(const char *name);

@@ -42,7 +42,7 @@ extension MemoryCacheLevel {
   @inlinable
   @inline(never)
   func living(_ key: Key, _ value: Value, _ storedDeadline: CacheInstant) -> Value? {
-    if idleLimit == nil, storedDeadline > now { return value }
+    if idleLimit == nil, isAhead(storedDeadline) { return value }
     let hash = hashing(key)
     if idleLimit != nil, let used = use(key, hash: hash) { return used }
     unsafe parts[parts.number(of: hash)].pointee.recount(ReadCounts(found: -1))
@@ -120,7 +120,7 @@ extension MemoryCacheLevel {
   public func peekEntry(_ key: Key) -> Entry<Value>? {
     let hash = hashing(key)
     guard idleLimit == nil, let (found, tags) = readEntry(key, hash, countedAs: .ifFound) else { return nil }
-    if let deadline = found.deadline, deadline <= now {
+    if let deadline = found.deadline, !isAhead(deadline) {
       unsafe parts[parts.number(of: hash)].pointee.recount(ReadCounts(found: -1))
       return nil
     }
@@ -137,7 +137,7 @@ extension MemoryCacheLevel {
     if idleLimit != nil { _ = use(key, hash: hash) }
     guard let (found, tags) = readEntry(key, hash, countedAs: counts) else { return .miss(.absent) }
     var isStale = false
-    if let deadline = found.deadline, deadline <= now {
+    if let deadline = found.deadline, !isAhead(deadline) {
       if !includingExpired { unsafe parts[0].pointee.recount(ReadCounts(found: -1, missed: 1)) }
       guard deadline.advanced(by: keepsExpired) > now else {
         dropExpired(key, deadline: deadline)

@@ -122,6 +122,12 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// The usual clock is asked without the detour over its protocol.
   @inlinable var now: CacheInstant { hasSystemClock ? SystemClock().now : clock.now }
 
+  /// Whether a moment is still to come.
+  @inlinable
+  func isAhead(_ moment: CacheInstant) -> Bool {
+    hasSystemClock ? SystemClock.isAhead(moment) : moment > clock.now
+  }
+
   /// Stores a value with the level's default lifetime.
   ///
   /// - Parameters:

@@ -3,6 +3,8 @@ import CacheEngineTesting
 import Foundation
 import Testing
 
+@testable import CacheCore
+
 @Suite struct ExpiryTests {
   let clock = ManualClock()
 
@@ -32,6 +34,31 @@ import Testing
     let first = clock.now
     #expect(first <= clock.now)
     #expect(clock.bootIdentifier == SystemClock().bootIdentifier)
+  }
+
+  @Test("what is ahead of the system's clock lies after what it said before, and what is not before what it says after")
+  func ahead() async {
+    let clock = SystemClock()
+    await withTaskGroup(of: Void.self) { group in
+      for seed in 0..<4 as Range<UInt64> {
+        group.addTask {
+          var (random, wrong) = (SeededGenerator(seed: seed), 0)
+          for round in 0..<100_000 {
+            // Those that are far ahead do not read the exact clock, and make the last reading older.
+            let reach =
+              round.isMultiple(of: 1_000)
+              ? Int64.random(in: -4_000_000...2_000_000, using: &random) : 2_500_000_000 + Int64(round)
+            let before = clock.now
+            let moment = before.advanced(by: .nanoseconds(reach))
+            let isAhead = SystemClock.isAhead(moment)
+            if isAhead ? moment <= before : moment > clock.now { wrong += 1 }
+          }
+          #expect(wrong == 0)
+        }
+      }
+    }
+    #expect(SystemClock.isAhead(CacheInstant(nanoseconds: .max)))
+    #expect(!SystemClock.isAhead(CacheInstant(nanoseconds: .min)))
   }
 
   @Test("a boot that cannot be told at first is asked for again, and then never more")
