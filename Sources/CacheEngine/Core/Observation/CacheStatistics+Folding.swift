@@ -63,6 +63,13 @@ extension CacheStatistics.Snapshot {
 }
 
 extension CacheStatistics.Level {
+  /// Counts look-ups that hit and took the same time.
+  mutating func countHits(_ counted: (hits: Int, nanoseconds: Int64)) {
+    lookups += counted.hits
+    hits += counted.hits
+    hitLatency.record(nanoseconds: counted.nanoseconds, times: counted.hits)
+  }
+
   mutating func fold(_ kind: CacheEvent.Kind) {
     switch kind {
     case .lookupBegan:

@@ -35,6 +35,8 @@ public final class CacheStatistics: CacheObserver {
     /// How many entries left, by cause.
     public var removals: [RemovalCause: Int] = [:]
     /// How long hits took.
+    ///
+    /// Of those that are answered at once each thread times one in sixteen, which stands for the others.
     public var hitLatency = LatencyHistogram()
     /// How long misses took, except for keys that a condition refused.
     public var missLatency = LatencyHistogram()
@@ -158,8 +160,8 @@ public final class CacheStatistics: CacheObserver {
   }
 
   private let stripes = (0..<ThreadStripe.count).map { _ in Stripe() }
-  /// The names of the levels that count here without events, by number.
-  private let names = Mutex<[String]>([])
+  /// The levels that count here without events, by number.
+  private let levels = Mutex<[(name: String, untimed: UntimedHits)]>([])
   /// Where only the last word counts: who waits at a cap, the phase of a breaker.
   private let told = Mutex(Snapshot())
   /// Reads that joined a load and have not ended.
@@ -177,16 +179,18 @@ public final class CacheStatistics: CacheObserver {
   /// - Complexity: O(levels), with all buckets of their latencies.
   public var snapshot: Snapshot {
     var sum = told.withLock { $0 }
-    var levels: [[Level]] = []
-    for stripe in stripes {
-      let counts = stripe.counts.withLock { $0 }
+    for (number, stripe) in stripes.enumerated() {
+      let counts = stripe.counts.withLock { counts in
+        for (level, (_, untimed)) in zip(counts.levels.indices, levels.withLock({ $0 })) {
+          counts[level].countHits(untimed.take(number))
+        }
+        return counts
+      }
       sum += counts.sum
       for (level, count) in counts.served { sum.served[level, default: 0] += count }
-      levels.append(counts.levels)
-    }
-    let names = names.withLock { $0 }
-    for (number, level) in levels.lazy.flatMap({ $0.enumerated() }) where level != Level() {
-      sum.levels[names[number], default: Level()] += level
+      for (level, count) in zip(levels.withLock({ $0 }), counts.levels) where count != Level() {
+        sum.levels[level.name, default: Level()] += count
+      }
     }
     return sum
   }
@@ -200,25 +204,25 @@ public final class CacheStatistics: CacheObserver {
 
   /// A place to count what happens at a level, or in calls of a cache, without making events.
   func counter(of level: String?) -> EventCounter {
-    guard let level else { return EventCounter(statistics: self, level: nil) }
-    return EventCounter(
-      statistics: self,
-      level: names.withLock { names in
-        if let number = names.firstIndex(of: level) { return number }
-        names.append(level)
-        return names.count - 1
-      })
+    guard let level else { return EventCounter(statistics: self) }
+    return levels.withLock { levels in
+      if let number = levels.firstIndex(where: { $0.name == level }) {
+        return EventCounter(statistics: self, level: number, untimed: levels[number].untimed)
+      }
+      levels.append((level, UntimedHits()))
+      return EventCounter(statistics: self, level: levels.count - 1, untimed: levels.last?.untimed)
+    }
   }
 
   fileprivate func count(_ kind: CacheEvent.Kind, atLevel level: Int) {
     stripes[ThreadStripe.current].counts.withLock { $0[level].fold(kind) }
   }
 
-  fileprivate func countHit(atLevel level: Int, nanoseconds: Int64) {
-    stripes[ThreadStripe.current].counts.withLock { counts in
-      counts[level].lookups += 1
-      counts[level].hits += 1
-      counts[level].hitLatency.record(nanoseconds: nanoseconds)
+  fileprivate func countHit(atLevel level: Int, nanoseconds: Int64, _ stripe: Int, _ untimed: UntimedHits) {
+    stripes[stripe].counts.withLock { counts in
+      counts[level].countHits(untimed.take(stripe))
+      counts[level].countHits((1, nanoseconds))
+      untimed.note(stripe, nanoseconds: nanoseconds)
     }
   }
 
@@ -283,7 +287,9 @@ public final class CacheStatistics: CacheObserver {
 struct EventCounter: Sendable {
   let statistics: CacheStatistics
   /// The number of the level that it happens at.
-  let level: Int?
+  var level: Int?
+  /// The hits of the level that are not timed.
+  var untimed: UntimedHits?
 
   /// Counts what happened at the level.
   func count(_ kind: CacheEvent.Kind) {
@@ -299,9 +305,9 @@ struct EventCounter: Sendable {
   }
 
   /// Counts a look-up that the level has answered.
-  @usableFromInline
-  func countHit(_ began: CacheInstant, _ ended: CacheInstant) {
-    if let level { statistics.countHit(atLevel: level, nanoseconds: nanoseconds(began, ended)) }
+  func countHit(_ began: CacheInstant, _ ended: CacheInstant, _ stripe: Int) {
+    guard let level, let untimed else { return }
+    statistics.countHit(atLevel: level, nanoseconds: nanoseconds(began, ended), stripe, untimed)
   }
 
   private func nanoseconds(_ began: CacheInstant, _ ended: CacheInstant) -> Int64 {

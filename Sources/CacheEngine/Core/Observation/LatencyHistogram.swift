@@ -28,12 +28,14 @@ public struct LatencyHistogram: Sendable, Equatable {
   /// - Parameter duration: What was measured.
   public mutating func record(_ duration: Duration) { record(nanoseconds: duration.clampedNanoseconds) }
 
-  mutating func record(nanoseconds: Int64) {
+  mutating func record(nanoseconds: Int64, times: Int = 1) {
+    guard times > 0 else { return }
     let nanoseconds = Swift.max(0, nanoseconds)
     if counts.isEmpty { counts = Array(repeating: 0, count: Self.bucketCount) }
-    counts[Self.bucket(of: UInt64(nanoseconds))] &+= 1
-    count &+= 1
-    totalNanoseconds = Self.sum(totalNanoseconds, nanoseconds)
+    counts[Self.bucket(of: UInt64(nanoseconds))] &+= UInt64(times)
+    count &+= UInt64(times)
+    let (all, overflow) = nanoseconds.multipliedReportingOverflow(by: Int64(times))
+    totalNanoseconds = Self.sum(totalNanoseconds, overflow ? .max : all)
     longest = Swift.max(longest, nanoseconds)
   }
 

@@ -52,10 +52,10 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   @inlinable
   func toldPeek(_ key: Key) -> Value? {
     if recorder.isSilent { return base.peek(key) }
-    guard let counter = recorder.counter else { return peekEntry(key)?.value }
-    let began = recorder.now
+    guard recorder.counts else { return peekEntry(key)?.value }
+    let (began, stripe) = recorder.start
     guard let value = base.peek(key) else { return nil }
-    counter.countHit(began, recorder.now)
+    recorder.countHit(since: began, in: stripe)
     return value
   }
 
@@ -73,13 +73,12 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
     }
     // What is told inside comes between the beginning and the end.
     guard tellsInOrder else { return nil }
-    let began = recorder.now
+    let (began, stripe) = recorder.start
     guard var entry = base.peekEntry(key) else { return nil }
-    let ended = recorder.now
-    if let counter = recorder.counter {
-      counter.countHit(began, ended)
-    } else {
-      recorder.recordHit(entry.cost, entry.deadline, key: EventRecorder.text(of: key), began, ended)
+    if recorder.counts {
+      recorder.countHit(since: began, in: stripe)
+    } else if let began {
+      recorder.recordHit(entry.cost, entry.deadline, key: EventRecorder.text(of: key), began, recorder.now)
     }
     entry.level = name
     return entry
@@ -268,6 +267,8 @@ final class EventRecorder: Sendable {
   @usableFromInline let attention: ObservationSwitch?
   /// Where the observer only counts, and no event need be made for it.
   @usableFromInline let counter: EventCounter?
+  /// The hits that such an observer does not time.
+  @usableFromInline let untimed: UntimedHits?
   @usableFromInline let hasSystemClock: Bool
 
   init(level: String?, observer: any CacheObserver, clock: any CacheClock) {
@@ -276,11 +277,30 @@ final class EventRecorder: Sendable {
     self.clock = clock
     attention = observer.attention
     counter = (observer as? CacheStatistics)?.counter(of: level)
+    untimed = counter?.untimed
     hasSystemClock = clock is SystemClock
   }
 
   // The usual clock is asked without its protocol.
   @inlinable var now: CacheInstant { hasSystemClock ? SystemClock().now : clock.now }
+
+  /// The observer of a level only counts.
+  @inlinable var counts: Bool { untimed != nil }
+
+  /// When a look-up begins, `nil` if a hit is not to be timed; and the stripe in which to count it.
+  @inlinable var start: (began: CacheInstant?, stripe: Int) {
+    let stripe = ThreadStripe.current
+    return (untimed?.isNextTimed(stripe) == false ? nil : now, stripe)
+  }
+
+  /// Counts a hit.
+  @inlinable
+  func countHit(since began: CacheInstant?, in stripe: Int) {
+    if let began { countHit(began, stripe) } else { untimed?.count(stripe) }
+  }
+
+  @usableFromInline
+  func countHit(_ began: CacheInstant, _ stripe: Int) { counter?.countHit(began, now, stripe) }
 
   /// There is nobody to tell at the moment.
   @inlinable var isSilent: Bool {
