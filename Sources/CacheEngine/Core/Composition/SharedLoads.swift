@@ -205,15 +205,16 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     recorder.record(.flightBegan, key: key)
     let began = recorder.isSilent ? nil : recorder.clock.now
     let place = holdPlace()
-    let load = load()
     var task: Task<Void, any Error>?
     if !prefersExecutor, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
       defer { NestedStarts.leave() }
-      // As in NestedStarts, but handed to the task without a function in between.
+      // As in NestedStarts, but handed to the task without a function in between, and made in the loop: else it would be copied.
       repeat {
+        let load = load()
         task = Task.immediate { [self] in await run(flight, key, load, began, place) }
       } while task == nil
     } else {
+      let load = load()
       task = NestedStarts.start(on: executor) { [self] in await run(flight, key, load, began, place) }
     }
     let (isAnswered, needed) = table.withLock { table in
