@@ -251,7 +251,7 @@ struct RaisedRead<
     if level.manner.isRenewing, let renewer = pool.renewer, let old = try await level.kept(key, or: offered?.entry) {
       answer = try await renewer.lookup(key, renewing: old)
     } else {
-      answer = try await pool.ask(key)
+      answer = try await pool.ask(pool, key)
     }
     hasEnded = try await level.keepAndEnd(answer, key, ticket, dropping: gone)
     return answer

@@ -39,7 +39,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
     self.recorder = recorder
     name = recorder.name
     let loads = SharedLoads<Key, SharedAnswer<Value>>(recorder: recorder, executor: executor)
-    sharedReads = SharedReads(loads, renewer: base.renewer) { try await base.lookup($0) }
+    sharedReads = PoolReads(loads, of: base)
     computations = SharedLoads(recorder: recorder, executor: executor)
     listen()
   }

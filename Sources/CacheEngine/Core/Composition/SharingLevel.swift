@@ -5,23 +5,47 @@ protocol SharingLevel<Key, Value>: CacheLevel {
 }
 
 /// The reads of a pool, for a composition above it, which knows the types of keys and values and not the pool's own.
+///
+/// They are those of a ``PoolReads``.
 @usableFromInline
-final class SharedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+class SharedReads<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {  // all of it is constant
   @usableFromInline let loads: SharedLoads<Key, SharedAnswer<Value>>
-  /// Asks the level below the pool.
-  @usableFromInline let ask: @Sendable (Key) async throws -> Lookup<Value>
+  /// Asks the level below the pool, given these reads.
+  ///
+  /// A closure with a capture list would wait in a function of its own.
+  @usableFromInline let ask: @Sendable (SharedReads, Key) async throws -> Lookup<Value>
   /// The same, if it makes use of what has expired above.
   @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
   @inlinable
   init(
     _ loads: SharedLoads<Key, SharedAnswer<Value>>, renewer: (any RenewingLevel<Key, Value>)?,
-    asking ask: @escaping @Sendable (Key) async throws -> Lookup<Value>
+    asking ask: @escaping @Sendable (SharedReads, Key) async throws -> Lookup<Value>
   ) {
     self.loads = loads
     self.renewer = renewer
     self.ask = ask
   }
+
+  @inlinable
+  deinit {}
+}
+
+/// The reads of a pool that know the level below it.
+@usableFromInline
+final class PoolReads<Base: CacheLevel>: SharedReads<Base.Key, Base.Value>, @unchecked Sendable {
+  @usableFromInline let base: Base
+
+  @inlinable
+  init(_ loads: SharedLoads<Base.Key, SharedAnswer<Base.Value>>, of base: Base) {
+    self.base = base
+    super.init(loads, renewer: base.renewer) { reads, key in
+      try await unsafe unsafeDowncast(reads, to: PoolReads.self).base.lookup(key)
+    }
+  }
+
+  @inlinable
+  deinit {}
 }
 
 /// The answer of a load that is shared.
