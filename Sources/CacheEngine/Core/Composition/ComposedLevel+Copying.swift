@@ -4,21 +4,40 @@ extension ComposedLevel {
   @inline(__always)
   func askBelow(
     _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove,
-    renewing offered: Entry<Value>? = nil
+    renewing offered: OfferedEntry<Value>? = nil
   ) async throws -> Lookup<Value> {
     try TaskIdentity.checkCancellation()
     if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone, offered) }
-    // What was written before the read was noted keeps nothing from being copied over it.
-    if ticket.isLate, let entry = try await askAgain(key) { return .hit(entry) }
-    let answer = try await askLower(key, renewing: offered)
-    try await keep(answer, key, ticket, dropping: gone)
+    var isAbove = false
+    let answer = try await askLower(key, ticket, renewing: offered, isAbove: &isAbove)
+    if !isAbove { try await keep(answer, key, ticket, dropping: gone) }
     return answer
   }
 
-  /// Asks the lower level, and shows it what has expired above if it makes use of that.
+  /// Asks the upper level again if it may hold a value by now, or else the lower one, which is shown what has expired above if it
+  /// makes use of that.
   @inlinable
   @inline(__always)
-  func askLower(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
+  func askLower(
+    _ key: Key, _ ticket: ReadTicket, renewing offered: OfferedEntry<Value>?, isAbove: inout Bool
+  ) async throws -> Lookup<Value> {
+    if ticket.isLate || manner.isRenewing {
+      return try await askCarefully(key, ticket, renewing: offered, isAbove: &isAbove)
+    }
+    return try await lower.lookup(key)
+  }
+
+  // A function of its own, since memory for all that a function holds is allocated whenever it is called, and few reads come here.
+  @inlinable
+  @inline(never)
+  func askCarefully(
+    _ key: Key, _ ticket: ReadTicket, renewing offered: OfferedEntry<Value>?, isAbove: inout Bool
+  ) async throws -> Lookup<Value> {
+    // What was written before the read was noted keeps nothing from being copied over it.
+    if ticket.isLate, let entry = try await askAgain(key) {
+      isAbove = true
+      return .hit(entry)
+    }
     if manner.isRenewing, let renewer = manner.renewer { return try await renewBelow(key, offered, by: renewer) }
     return try await lower.lookup(key)
   }
@@ -30,7 +49,7 @@ extension ComposedLevel {
   @inline(never)
   func askPool(
     _ pool: SharedReads<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove,
-    _ offered: Entry<Value>?
+    _ offered: OfferedEntry<Value>?
   ) async throws -> Lookup<Value> {
     let answer = try await pool.loads.answer(for: key, RaisedRead(self, pool, key, since: began, gone, offered))
     if answer.loader != ObjectIdentifier(gate) { try await keep(answer.lookup, key, ticket, dropping: gone) }
@@ -44,7 +63,7 @@ extension ComposedLevel {
   @inline(never)
   func readPool(
     _ pool: SharedReads<Key, Value>, _ key: Key, above: UpperMiss, since began: GateTime,
-    renewing offered: Entry<Value>?
+    renewing offered: OfferedEntry<Value>?
   ) async throws -> Lookup<Value> {
     try reportFailure(of: above, key)
     let gone: GoneAbove = above.mayKeepStale ? .stale : .nothing
@@ -215,14 +234,14 @@ struct RaisedRead<
   @inlinable
   init(
     _ level: ComposedLevel<Upper, Lower>, _ pool: SharedReads<Key, Value>, _ key: Key, since began: GateTime,
-    _ gone: GoneAbove, _ offered: Entry<Value>?
+    _ gone: GoneAbove, _ offered: OfferedEntry<Value>?
   ) {
     self.level = level
     self.pool = pool
     self.key = key
     self.began = began
     self.gone = gone
-    self.offered = offered.map { OfferedEntry($0) }
+    self.offered = offered
   }
 
   @inlinable
@@ -242,23 +261,34 @@ struct RaisedRead<
   @inline(__always)
   func read(_ ticket: ReadTicket, ending hasEnded: inout Bool) async throws -> Lookup<Value> {
     // A copy or a write came since the upper level missed: perhaps this one. A refresh asks below in any case.
-    if gone != .anything, level.gate.currentEpoch != began,
-      case .hit(let entry)? = try? await level.upper.lookup(key)
-    {
-      return .hit(entry)
-    }
+    let mayBeAbove = gone != .anything && level.gate.currentEpoch != began
+    var isAbove = false
     let answer: Lookup<Value>
-    if level.manner.isRenewing, let renewer = pool.renewer, let old = try await level.kept(key, or: offered?.entry) {
-      answer = try await renewer.lookup(key, renewing: old)
+    if mayBeAbove || level.manner.isRenewing {
+      answer = try await askCarefully(mayBeAbove, isAbove: &isAbove)
     } else {
       answer = try await pool.ask(pool, key)
     }
-    hasEnded = try await level.keepAndEnd(answer, key, ticket, dropping: gone)
+    if !isAbove { hasEnded = try await level.keepAndEnd(answer, key, ticket, dropping: gone) }
     return answer
+  }
+
+  // A function of its own, as that of a composition.
+  @inlinable
+  @inline(never)
+  func askCarefully(_ mayBeAbove: Bool, isAbove: inout Bool) async throws -> Lookup<Value> {
+    if mayBeAbove, case .hit(let entry)? = try? await level.upper.lookup(key) {
+      isAbove = true
+      return .hit(entry)
+    }
+    if level.manner.isRenewing, let renewer = pool.renewer, let old = try await level.kept(key, or: offered) {
+      return try await renewer.lookup(key, renewing: old)
+    }
+    return try await pool.ask(pool, key)
   }
 }
 
-/// What a read was offered from further up to renew: an object, since few are, and a load is copied to where it runs.
+/// What a read was offered from further up to renew: an object, since few are, and all others hand on that there is none.
 @usableFromInline
 final class OfferedEntry<Value: Sendable>: Sendable {
   @usableFromInline let entry: Entry<Value>

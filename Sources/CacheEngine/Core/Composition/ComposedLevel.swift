@@ -97,14 +97,14 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @inlinable
   @inline(never)
-  func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
+  func read(_ key: Key, renewing offered: OfferedEntry<Value>?) async throws -> Lookup<Value> {
     try await readHere(key, renewing: offered)
   }
 
   // In the function that asks, whether for a value or an entry: one more is one more that waits.
   @inlinable
   @inline(__always)
-  func readHere(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
+  func readHere(_ key: Key, renewing offered: OfferedEntry<Value>?) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
     let above: UpperMiss
     do {
@@ -122,10 +122,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     do {
       try reportFailure(of: above, key)
       try TaskIdentity.checkCancellation()
-      if ticket.isLate, let entry = try await askAgain(key) {
-        below = .hit(entry)
-      } else {
-        below = try await askLower(key, renewing: offered)
+      var isAbove = false
+      below = try await askLower(key, ticket, renewing: offered, isAbove: &isAbove)
+      if !isAbove {
         hasEnded = try await keepAndEnd(below, key, ticket, dropping: above.mayKeepStale ? .stale : .nothing)
       }
     } catch {
@@ -183,7 +182,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// level has failed. What was offered from further up is for a lower level that renews expired entries.
   @inlinable
   func readBelow(
-    _ key: Key, above: UpperMiss, since began: GateTime, renewing offered: Entry<Value>?,
+    _ key: Key, above: UpperMiss, since began: GateTime, renewing offered: OfferedEntry<Value>?,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
     let ticket = gate.beginRead(key, since: began)
@@ -211,7 +210,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if case .miss(.nothingToAsk) = below { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
-    return isOvertaken ? try await askAgain(key).map { .hit($0) } ?? below : below
+    return isOvertaken ? try await askAgain(key, or: below) : below
+  }
+
+  /// What the upper level holds by now, or else what the lower one has answered.
+  @usableFromInline
+  func askAgain(_ key: Key, or below: Lookup<Value>) async throws -> Lookup<Value> {
+    try await askAgain(key).map { .hit($0) } ?? below
   }
 
   /// What the upper level holds by now.

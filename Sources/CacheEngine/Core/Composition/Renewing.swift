@@ -22,7 +22,7 @@ extension ComposedLevel: RenewingLevel where Lower: RenewingLevel {
 
   /// As a read of the key; the lower level is shown the given entry, or that of the upper level if it was stored later.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
-    try await read(key, renewing: old)
+    try await read(key, renewing: OfferedEntry(old))
   }
 }
 
@@ -30,7 +30,7 @@ extension ComposedLevel {
   /// Asks the lower level with what the upper one has kept.
   @usableFromInline
   func renewBelow(
-    _ key: Key, _ offered: Entry<Value>?, by renewer: any RenewingLevel<Key, Value>
+    _ key: Key, _ offered: OfferedEntry<Value>?, by renewer: any RenewingLevel<Key, Value>
   ) async throws -> Lookup<Value> {
     guard let old = try await kept(key, or: offered) else { return try await lower.lookup(key) }
     return try await renewer.lookup(key, renewing: old)
@@ -38,7 +38,7 @@ extension ComposedLevel {
 
   /// What the upper level keeps of a key, expired or not, or what was offered from further up if that is younger.
   @usableFromInline
-  func kept(_ key: Key, or offered: Entry<Value>?) async throws -> Entry<Value>? {
+  func kept(_ key: Key, or offered: OfferedEntry<Value>?) async throws -> Entry<Value>? {
     let own: Entry<Value>?
     do {
       own = try await upper.lookupIncludingExpired(key).entry
@@ -47,8 +47,8 @@ extension ComposedLevel {
     } catch {
       own = nil  // it has told its failure, being asked first
     }
-    guard let own, !own.isPlaceholder, !own.isProcessed else { return offered }
-    guard let offered else { return own }
+    guard let own, !own.isPlaceholder, !own.isProcessed else { return offered?.entry }
+    guard let offered = offered?.entry else { return own }
     guard let stored = own.created, let created = offered.created else { return own }
     return stored < created ? offered : own
   }

@@ -105,7 +105,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
 
   @inlinable
-  func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
+  func read(_ key: Key, renewing offered: OfferedEntry<Value>?) async throws -> Lookup<Value> {
     let epoch = base.gate.currentEpoch
     let above: UpperMiss
     do {
@@ -284,7 +284,7 @@ extension RevalidatedLevel: RenewingLevel where Lower: RenewingLevel {
 
   /// As ``lookup(_:)``; the lower level is shown the given entry, or that of the upper level if it was stored later.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
-    try await read(key, renewing: old)
+    try await read(key, renewing: OfferedEntry(old))
   }
 }
 
