@@ -38,6 +38,8 @@ extension SegmentedStore {
       state.unsynced.remove(segment.number)
       state.forget(segment: segment.number)
     }
+    // Closing it frees what it takes: here, and not where whoever has the segment at hand lets go of it, which may be a writer.
+    _ = segment.close(evenIfWanted: true)
   }
 }
 

@@ -278,7 +278,9 @@ struct WriteBatch {
     let (segments, isDirectoryChanged) = store.state.withLock { state in
       // What changes during the wait counts for the next one. Others wrote what nobody waited for.
       defer { (state.isDirectoryChanged, state.unsynced) = (false, []) }
-      return (state.segments.filter { state.unsynced.contains($0.number) }, state.isDirectoryChanged)
+      // Nothing lives in one that is being removed, and it may be gone before its turn comes.
+      let segments = state.segments.filter { state.unsynced.contains($0.number) && $0.number != state.leaving }
+      return (segments, state.isDirectoryChanged)
     }
     do {
       for segment in segments { try store.sync(segment) }
