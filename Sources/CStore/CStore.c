@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -61,6 +62,19 @@ int cstore_open_nowait(int directory, const char *name, int flags) {
 #else
   (void)directory, (void)name, (void)flags;
   errno = EOPNOTSUPP;
+  return -1;
+#endif
+}
+
+int cstore_rename_new(int directory, const char *name, const char *other) {
+#if defined(__linux__) && defined(SYS_renameat2)
+  const unsigned no_replace = 1;
+  return (int)syscall(SYS_renameat2, directory, name, directory, other, no_replace);
+#elif defined(__APPLE__)
+  return renameatx_np(directory, name, directory, other, RENAME_EXCL);
+#else
+  (void)directory, (void)name, (void)other;
+  errno = ENOSYS;
   return -1;
 #endif
 }

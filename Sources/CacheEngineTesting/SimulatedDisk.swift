@@ -174,16 +174,20 @@ package final class SimulatedDisk: Sendable {
         return result
       }
     }
-    calls.rename = { directory, old, new in
-      self.state.withLock { state in
-        let result = real.rename(directory, old, new)
-        if result == 0, let path = state.opened[directory]?.path {
-          state.note(.rename(old, new), directory)
-          state.numbers[Self.join(path, new)] = state.numbers.removeValue(forKey: Self.join(path, old))
+    let noted = { (rename: @escaping @Sendable (Int32, String, String) -> Int32) in
+      { @Sendable (directory: Int32, old: String, new: String) -> Int32 in
+        self.state.withLock { state in
+          let result = rename(directory, old, new)
+          if result == 0, let path = state.opened[directory]?.path {
+            state.note(.rename(old, new), directory)
+            state.numbers[Self.join(path, new)] = state.numbers.removeValue(forKey: Self.join(path, old))
+          }
+          return result
         }
-        return result
       }
     }
+    calls.rename = noted(real.rename)
+    calls.renameNew = noted(real.renameNew)
     calls.unlink = { directory, name in
       self.state.withLock { state in
         let result = real.unlink(directory, name)

@@ -129,6 +129,7 @@ final class FaultyCalls: Sendable {
       if new.hasPrefix("val-") { self.state.withLock { $0.ownFiles += 1 } }
       return real.rename(directory, old, new)
     }
+    calls.renameNew = { self.fails(.rename) ? -1 : real.renameNew($0, $1, $2) }
     calls.unlink = { directory, name in
       if self.fails(.unlink) { return -1 }
       if name.hasPrefix("log-") { self.state.withLock { $0.reclaimed += 1 } }

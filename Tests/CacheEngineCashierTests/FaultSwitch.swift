@@ -45,6 +45,7 @@ final class FaultSwitch: Sendable {
     }
     calls.truncate = { file, length in self.fail { real.truncate(file, length) } }
     calls.rename = { folder, old, new in self.fail { real.rename(folder, old, new) } }
+    calls.renameNew = { folder, old, new in self.fail { real.renameNew(folder, old, new) } }
     calls.unlink = { folder, name in self.fail { real.unlink(folder, name) } }
     calls.sync = { file in self.fail { real.sync(file) } }
     return calls

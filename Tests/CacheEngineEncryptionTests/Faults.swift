@@ -42,6 +42,7 @@ final class Faults: Sendable {
     unsafe calls.write = { [self] in fails() ? -1 : unsafe real.write($0, $1, $2) }
     calls.truncate = { [self] in fails() ? -1 : real.truncate($0, $1) }
     calls.rename = { [self] in fails() ? -1 : real.rename($0, $1, $2) }
+    calls.renameNew = { [self] in fails() ? -1 : real.renameNew($0, $1, $2) }
     calls.unlink = { [self] in fails() ? -1 : real.unlink($0, $1) }
     calls.sync = { [self] in fails() ? -1 : real.sync($0) }
     return calls

@@ -21,6 +21,10 @@ ssize_t cstore_pread_nowait(
 /// such call it fails with another error.
 int cstore_open_nowait(int directory, const char *name, int flags);
 
+/// Renames a file below a directory, but fails with `EEXIST` if something has the new name. Where the system or the file system
+/// has no such call it fails with another error.
+int cstore_rename_new(int directory, const char *name, const char *other);
+
 /// Tells the processor that this thread waits for another one, for some tens of nanoseconds.
 void cstore_pause(void);
 

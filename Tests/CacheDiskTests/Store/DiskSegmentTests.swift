@@ -77,4 +77,93 @@ import Testing
     try await other.close()
     try await level.close()
   }
+
+  @Test("P5 in a full store the next file of the log is made beforehand, and nothing of that is left behind")
+  func spare() async throws {
+    let made = Mutex(0)
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      if name.hasPrefix("log-"), flags & O_CREAT != 0 { made.withLock { $0 += 1 } }
+      return real.open(directory, name, flags)
+    }
+    let level = try open(calls: calls)
+    let store = try #require(level.store)
+    var number = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    let newest = store.state.withLock(\.lastSegmentNumber)
+    made.withLock { $0 = 0 }
+    number = try await fill(level, store, from: number) {
+      #expect(folder.allocatedBytes <= 1 << 20)
+      return store.state.withLock(\.lastSegmentNumber) >= newest + 8 && store.state.withLock(\.spare.isThere)
+    }
+    #expect(made.withLock { $0 } == 0)
+    let crashed = try folder.copy()
+    let report = try await level.verify()
+    #expect(report.isSound && report.strayCount == 0)
+    number = try await fill(level, store, from: number) { store.state.withLock(\.spare.isThere) }
+    try await level.close()
+    #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+    let other = try Level(directory: crashed.path, capacity: 1 << 20)
+    #expect(!crashed.names.contains { $0.hasPrefix("tmp-") })
+    #expect(other.usage.count > 100)
+    #expect(try await other.verify().isSound)
+    try await other.close()
+  }
+
+  @Test("P14 what somebody put under the next number of the log stays as it is")
+  func numberTaken() async throws {
+    let level = try open()
+    let store = try #require(level.store)
+    let number = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    let newest = store.state.withLock(\.lastSegmentNumber)
+    try folder.write(Data("mine".utf8), to: Segment.name(newest + 1))
+    _ = try await fill(level, store, from: number) { store.state.withLock(\.lastSegmentNumber) > newest }
+    let last = store.state.withLock { $0.segments.last?.number }
+    #expect(last == newest + 2)
+    #expect(try folder.bytes(of: Segment.name(newest + 1)) == Data("mine".utf8))
+    try await level.close()
+  }
+
+  @Test("where a file cannot be renamed without replacing another one, the log goes on without spare files")
+  func noSpare() async throws {
+    let made = Mutex(0)
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      if name.hasPrefix("tmp-"), flags & O_CREAT != 0 { made.withLock { $0 += 1 } }
+      return real.open(directory, name, flags)
+    }
+    calls.renameNew = { _, _, _ in
+      errno = EINVAL
+      return -1
+    }
+    let level = try open(calls: calls)
+    let store = try #require(level.store)
+    let number = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    let newest = store.state.withLock(\.lastSegmentNumber)
+    _ = try await fill(level, store, from: number) {
+      store.state.withLock { $0.segments.count > 2 && $0.lastSegmentNumber > newest + 8 }
+    }
+    #expect(made.withLock { $0 } == 1)
+    #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+    #expect(try await level.verify().isSound)
+    try await level.close()
+  }
+
+  @Test("a process without a descriptor left gets that of the spare file")
+  func spareDescriptor() async throws {
+    let level = try open()
+    let store = try #require(level.store)
+    _ = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    var attempts = 0
+    try store.opening {
+      attempts += 1
+      if attempts == 1 { throw SystemFailure("open", EMFILE) }
+    }
+    #expect(attempts == 2)
+    let isSpareThere = store.state.withLock(\.spare.isThere)
+    #expect(!isSpareThere)
+    #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+    try await level.close()
+  }
 }

@@ -62,18 +62,21 @@ import Testing
       ? try open(durability, calls: calls, removalListener: { _ in }) : try open(durability, calls: calls)
     // The first write of all opens a segment.
     try await level.set(Data(count: 10), forKey: "a")
-    let own = try await Self.ownWrites(level, Data(count: count), writers)
+    let own = try await Self.ownWrites(level, Array(repeating: "a", count: 50), Data(count: count), writers)
     try await level.close()
     return own
   }
 
+  /// How many sets were noted on the thread that asked for them.
   @concurrent
-  private static func ownWrites(_ level: Level, _ value: Data, _ writers: Writers) async throws -> Int {
+  private static func ownWrites(
+    _ level: Level, _ keys: [String], _ value: Data, _ writers: Writers
+  ) async throws -> Int {
     var own = 0
-    for _ in 0..<50 {
+    for key in keys {
       writers.forget()
       let caller = thread
-      try await level.set(value, forKey: "a")
+      try await level.set(value, forKey: key)
       if writers.contains(caller) { own += 1 }
     }
     return own
@@ -85,6 +88,23 @@ import Testing
     .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
   func smallSets() async throws {
     #expect(try await ownWrites(of: 1_000) > 0)
+  }
+
+  @Test(
+    "small sets of a full store begin files of the log where they were called",
+    .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+  func beginsSegments() async throws {
+    let makers = Writers()
+    let real = FileCalls()
+    var calls = real
+    calls.renameNew = { directory, old, new in
+      makers.note(Self.thread)
+      return real.renameNew(directory, old, new)
+    }
+    let level = try open(capacity: 2 << 20, calls: calls)
+    #expect(try await Self.ownWrites(level, (0..<6_000).map(String.init), Data(count: 1_000), makers) > 0)
+    #expect(try await level.verify().isSound)
+    try await level.close()
   }
 
   @Test(

@@ -78,6 +78,8 @@ package struct FileCalls: Sendable {
   }
   package var truncate: @Sendable (Int32, Int) -> Int32 = { ftruncate($0, off_t($1)) }
   package var rename: @Sendable (Int32, String, String) -> Int32 = { unsafe renameat($0, $1, $0, $2) }
+  /// The same, but fails with `EEXIST` if something has the new name, and with `EINVAL` or the like where that cannot be asked for.
+  package var renameNew: @Sendable (Int32, String, String) -> Int32 = { unsafe cstore_rename_new($0, $1, $2) }
   /// Gives a file a second name: descriptor of the directory, name, second name.
   package var link: @Sendable (Int32, String, String) -> Int32 = { unsafe linkat($0, $1, $0, $2, 0) }
   package var unlink: @Sendable (Int32, String) -> Int32 = { unsafe unlinkat($0, $1, 0) }

@@ -64,7 +64,8 @@ extension SegmentedStore {
   /// Opens something, once more without the files of the log if the process has no descriptor left.
   func opening<Opened>(_ open: () throws -> Opened) throws -> Opened {
     do { return try open() } catch let failure as SystemFailure where [EMFILE, ENFILE].contains(failure.number) {
-      guard closeFiles(but: 0) else { throw failure }
+      let isSpareDropped = dropSpare()
+      guard closeFiles(but: 0) || isSpareDropped else { throw failure }
       return try open()
     }
   }

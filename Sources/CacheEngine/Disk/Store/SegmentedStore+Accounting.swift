@@ -53,8 +53,8 @@ extension SegmentedStore {
   /// Measures the segments that were filled last.
   ///
   /// A block that maps a file is taken when its bytes are written out, some seconds after they were written.
-  func settleSegments() {
-    let recent = state.withLock { $0.segments.suffix(32) }
+  func settleSegments(isNewestFull: Bool) {
+    let recent = state.withLock { $0.segments.dropLast(isNewestFull ? 0 : 1).suffix(32) }
     let measured = recent.map { ($0.number, $0.allocatedBytes) }
     state.withLock { state in
       for (number, allocated) in measured { state.settle(segment: number, allocated) }

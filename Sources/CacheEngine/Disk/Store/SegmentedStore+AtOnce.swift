@@ -13,7 +13,8 @@ internal import Foundation
 ///
 /// Appending a kibibyte to a file that the page cache holds takes two microseconds; having another thread do it, and coming
 /// back, takes ten times as long. So the caller does it, if it is its turn and nothing about the write has to wait:
-/// no file is opened, removed, cut or synced, and no record is read.
+/// no file is opened, removed, cut or synced, and no record is read. It also begins a new segment if there is a ``SpareFile``
+/// for that, and hands the oldest one to the thread that removes segments if nothing lives there.
 ///
 /// The file system itself may make such a write wait, for its journal or because the disk does not keep up. Two things keep
 /// that from Swift's threads: ``WritePace``, and that at least one thread of the process is never in such a write. On Apple
@@ -98,18 +99,25 @@ private enum MainQueue {
 }
 
 extension WriteBatch {
-  /// Whether a small write needs only to be appended, after entries that are in its way have left the index.
+  /// Whether a small write needs only to be appended, after entries that are in its way have left the index, and makes room for it.
   ///
   /// Entries whose values have files of their own are left to the store's thread, since the files are removed; so is everything
   /// that somebody listens to, as listeners are told there.
   fileprivate mutating func hasRoomAtOnce(for write: SmallWrite) -> Bool {
     guard !isTracking else { return false }
     let (limits, length) = (store.limits, write.length)
+    var empty: Segment?
     let evicted = store.state.withLock { [isHeard] state -> [(key: StoreKey, entry: StoreIndex.Entry)]? in
       guard !state.isClosed, !state.hasSegmentEnded, state.uncut.isEmpty, state.orphans.isEmpty,
-        let last = state.segments.last?.number, (state.lengths[last] ?? 0) + length <= limits.segmentBytes,
-        state.stayingBytes + length <= limits.budget
+        let last = state.segments.last?.number,
+        (state.lengths[last] ?? 0) + length <= limits.segmentBytes || state.spare.isThere
       else { return nil }
+      if state.stayingBytes + length > limits.budget {
+        empty = state.emptyOldest
+        guard let empty, state.stayingBytes + length - state.bytes(of: empty.number) <= limits.budget else {
+          return nil
+        }
+      }
       if isHeard ? state.index.contains(write.key) : state.index.hasOwnFile(write.key) { return nil }
       var evicted: [(key: StoreKey, entry: StoreIndex.Entry)] = []
       while state.index.liveBytes + write.live > limits.liveBudget {
@@ -126,6 +134,7 @@ extension WriteBatch {
     }
     guard let evicted else { return false }
     for (key, entry) in evicted { lose(key, entry, .evicted) }
+    if let empty { store.beginRemoval(of: empty) }
     return true
   }
 }

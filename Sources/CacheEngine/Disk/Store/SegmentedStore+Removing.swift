@@ -12,17 +12,19 @@ extension SegmentedStore {
   /// Until it is gone, the segment counts and is among the others. What could not be removed in the background is tried
   /// again where the error can be told to somebody.
   func removeAside(_ segment: Segment) throws {
-    let isStuck = state.withLock { state in
-      if !state.isRemovalStuck { state.leaving = segment.number }
-      return state.isRemovalStuck
-    }
-    guard !isStuck else { return try remove(segment) }
+    if state.withLock(\.isRemovalStuck) { try remove(segment) } else { beginRemoval(of: segment) }
+  }
+
+  /// The same where no removal has failed before.
+  func beginRemoval(of segment: Segment) {
+    state.withLock { $0.leaving = segment.number }
     removals.async { [self] in
       let isRemoved = (try? remove(segment)) != nil
       state.withLock { state in
         state.leaving = nil
         state.isRemovalStuck = !isRemoved
       }
+      if isRemoved { makeSpare() }
     }
   }
 
@@ -46,6 +48,17 @@ extension SegmentedStore {
 extension SegmentedStore.State {
   /// What the files take, apart from the segment that is being removed.
   var stayingBytes: Int {
-    allocatedBytes - (leaving.map { StoreIndex.blocks(lengths[$0] ?? 0) + (segmentExtras[$0] ?? 0) } ?? 0)
+    allocatedBytes - (leaving.map { bytes(of: $0) } ?? 0)
+  }
+
+  /// What the file of a segment takes.
+  func bytes(of segment: UInt64) -> Int { StoreIndex.blocks(lengths[segment] ?? 0) + (segmentExtras[segment] ?? 0) }
+
+  /// The oldest segment, if it can be removed without waiting: nothing lives in it, and no other is being removed.
+  var emptyOldest: Segment? {
+    guard leaving == nil, !isRemovalStuck, segments.count > 1, let oldest = segments.first,
+      index.liveBytes(in: oldest.number) == 0
+    else { return nil }
+    return oldest
   }
 }

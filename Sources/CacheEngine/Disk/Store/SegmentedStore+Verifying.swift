@@ -39,6 +39,7 @@ extension SegmentedStore {
     return try await blocking(on: queue) {
       try self.turn.withLock { _ in
         self.awaitRemoval()
+        self.dropSpare()
         return try self.examineFiles(sofar, repairing: repairing)
       }
     }

@@ -233,22 +233,7 @@ extension SegmentedStore {
 extension SegmentedStore {
   /// Begins a new segment, which becomes the one that is appended to.
   func makeSegment() throws -> Segment {
-    settleSegments()
-    // What somebody put there under the next number is left alone.
-    var new: (number: UInt64, file: StoreFile)?
-    while new == nil {
-      let number = state.withLock { state in
-        state.lastSegmentNumber += 1
-        return state.lastSegmentNumber
-      }
-      do {
-        let file = try opening {
-          try directory.open(Segment.name(number), forWriting: true, create: true, isNew: true)
-        }
-        new = (number, file)
-      } catch let failure as SystemFailure where failure.number == EEXIST {}
-    }
-    guard let (number, file) = new else { throw SystemFailure("open", EEXIST) }
+    let (number, file) = try takeSpare() ?? newFile()
     do {
       // A new file is not truncated: ext4 takes a truncated one for a file whose contents are replaced, and writes all of it to
       // the disk when it is closed, which is when a segment goes and nobody needs it any more.
@@ -267,6 +252,24 @@ extension SegmentedStore {
     }
     closeSurplusFiles()
     return segment
+  }
+
+  private func newFile() throws -> (number: UInt64, file: StoreFile) {
+    settleSegments(isNewestFull: true)
+    return try numbered { number in
+      try opening { try directory.open(Segment.name(number), forWriting: true, create: true, isNew: true) }
+    }
+  }
+
+  /// Gives a file the next number; what somebody put there under that one is left alone.
+  func numbered(_ make: (UInt64) throws -> StoreFile) throws -> (number: UInt64, file: StoreFile) {
+    while true {
+      let number = state.withLock { state in
+        state.lastSegmentNumber += 1
+        return state.lastSegmentNumber
+      }
+      do { return (number, try make(number)) } catch let failure as SystemFailure where failure.number == EEXIST {}
+    }
   }
 
   /// Notes in the lock that a segment has records, so that one that was emptied is not taken for a new one.

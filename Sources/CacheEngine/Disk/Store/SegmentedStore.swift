@@ -71,6 +71,7 @@ final class SegmentedStore: Sendable {
     var leaving: UInt64?
     /// It could not be removed.
     var isRemovalStuck = false
+    var spare = SpareFile.none
     var traffic = StoreTraffic()
 
     /// From now on nothing is removed before what replaces it is on the disk.

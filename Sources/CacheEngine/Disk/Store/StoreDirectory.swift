@@ -173,6 +173,11 @@ final class StoreDirectory: Sendable {
     _ = try system("rename") { calls.rename(descriptor, old, new) }
   }
 
+  /// Renames a file unless something has the new name: then this fails with `EEXIST`.
+  func renameNew(_ old: String, to new: String) throws {
+    _ = try system("rename") { calls.renameNew(descriptor, old, new) }
+  }
+
   func sync() throws { _ = try system("fsync") { calls.sync(descriptor) } }
 
   /// How long a file is; `nil` if there is none.

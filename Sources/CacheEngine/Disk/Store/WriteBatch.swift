@@ -230,6 +230,7 @@ struct WriteBatch {
   private mutating func close() throws {
     if isTracking { try? commit() }
     store.awaitRemoval()
+    store.dropSpare()
     let segments = store.state.withLock { state in
       state.isClosed = true
       return state.segments.filter { state.unsynced.contains($0.number) }
@@ -377,6 +378,7 @@ struct WriteBatch {
     do {
       guard try !store.isInPlace() else { return nil }
       store.awaitRemoval()
+      store.dropSpare()
       for (key, entry) in try store.standAgain() where isHeard {
         losses.append(store.loss(of: key, entry, .cleared))
       }
