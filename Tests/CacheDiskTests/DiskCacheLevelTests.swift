@@ -255,6 +255,28 @@ import Testing
     try await level.close()
   }
 
+  @Test("to end what has expired already keeps it no longer")
+  func endedAfterExpiry() async throws {
+    let level = try Level(directory: folder.path, capacity: 8 << 20, keepsExpired: .seconds(60), clock: clock)
+    try await level.set(value(1), forKey: "a", expiry: .after(.seconds(10)))
+    clock.advance(by: .seconds(50))
+    try await level.expire("a")
+    #expect(try await level.lookupIncludingExpired("a").entry?.isStale == true)
+    clock.advance(by: .seconds(20))
+    #expect(try await level.lookupIncludingExpired("a").entry == nil)
+    try await level.close()
+  }
+
+  @Test("a value is held until its deadline and no longer, for those who store on a condition as well")
+  func conditionAtDeadline() async throws {
+    let level = try open()
+    try await level.set(value(1), forKey: "a", expiry: .after(.seconds(10)))
+    clock.advance(by: .seconds(10))
+    #expect(try await level.store(value(2), forKey: "a", terms: StoreTerms(), if: .present) == false)
+    #expect(try await level.store(value(2), forKey: "a", terms: StoreTerms(), if: .absent))
+    try await level.close()
+  }
+
   @Test("C144 bytes that were stored as another type are an error, and stay")
   func otherType() async throws {
     let numbers = try DiskCacheLevel<String, [Int]>(jsonIn: folder.path, capacity: 4 << 20, clock: clock)

@@ -51,6 +51,20 @@ import Testing
     try await level.close()
   }
 
+  @Test("a removal of what has expired and was swept holds after a crash, for those who take stale values as well")
+  func sweptBeforeCrash() async throws {
+    let level = try open()
+    try await level.set(Data([1]), forKey: "a", expiry: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    #expect(try await level.removeExpired() == 1)
+    try await level.remove("a")
+    let crashed = try folder.copy()
+    try await level.close()
+    let other = try Level(directory: crashed.path, capacity: 1 << 20, keepsExpired: .seconds(60), clock: clock)
+    #expect(try await other.lookupIncludingExpired("a").entry == nil)
+    try await other.close()
+  }
+
   @Test("P6 a removal holds where the disk does not give what would have to move for it")
   func unreadable() async throws {
     let isBroken = Mutex(false)

@@ -1,0 +1,134 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+@testable import CacheDisk
+
+/// What a store leaves behind where the disk refuses something.
+@Suite(.timeLimit(.minutes(10))) struct DiskRefusalTests {
+  typealias Level = DiskCacheLevel<String, Data>
+
+  private enum Call { case sync, truncate, write, rename }
+
+  /// Makes calls fail; of all but the last kind only those for files of the log.
+  private final class Refusals: Sendable {
+    private let refused = Mutex<Set<Call>>([])
+    private let logs = Mutex<Set<Int32>>([])
+
+    func refuse(_ calls: Set<Call>) { refused.withLock { $0 = calls } }
+
+    private func refuses(_ call: Call, _ descriptor: Int32) -> Bool {
+      let isMeant = call == .rename || logs.withLock { $0.contains(descriptor) }
+      guard isMeant, refused.withLock({ $0.contains(call) }) else { return false }
+      errno = EIO
+      return true
+    }
+
+    var calls: FileCalls {
+      let real = FileCalls()
+      var calls = real
+      calls.open = { [self] directory, name, flags in
+        let descriptor = real.open(directory, name, flags)
+        logs.withLock { logs in
+          if name.hasPrefix("log-") { logs.insert(descriptor) } else { logs.remove(descriptor) }
+        }
+        return descriptor
+      }
+      calls.sync = { [self] in refuses(.sync, $0) ? -1 : real.sync($0) }
+      calls.truncate = { [self] in refuses(.truncate, $0) ? -1 : real.truncate($0, $1) }
+      unsafe calls.write = { [self] in refuses(.write, $0) ? -1 : unsafe real.write($0, $1, $2) }
+      calls.rename = { [self] in refuses(.rename, $0) ? -1 : real.rename($0, $1, $2) }
+      return calls
+    }
+  }
+
+  private let folder = DiskFolder()
+  private let clock = ManualClock()
+  private let refusals = Refusals()
+
+  private func open(_ durability: Durability = .buffered, in folder: DiskFolder? = nil) throws -> Level {
+    try Level(
+      directory: (folder ?? self.folder).path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
+      removalListener: nil, calls: refusals.calls)
+  }
+
+  @Test("P3 to close a store whose log the disk does not take is an error, and leaves no index")
+  func closes() async throws {
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    refusals.refuse([.sync])
+    let error = await #expect(throws: CacheError.self) { try await level.close() }
+    #expect(error?.code == .diskWriteFailed)
+    #expect(!folder.names.contains(FileName.checkpoint))
+  }
+
+  @Test("P3 a file that the disk did not confirm takes no more records")
+  func endsSegment() async throws {
+    let level = try open(.synced)
+    try await level.set(value(1), forKey: "a")
+    refusals.refuse([.sync])
+    await #expect(throws: CacheError.self) { try await level.set(value(2), forKey: "b") }
+    refusals.refuse([])
+    try await level.set(value(3), forKey: "c")
+    #expect(folder.segments.count == 2)
+    try await level.close()
+  }
+
+  @Test("P3 a removal that may have been lost with what the disk did not confirm is written again")
+  func removesAgain() async throws {
+    let level = try open()
+    let synced = try open(.synced)
+    try await level.set(value(1), forKey: "a")
+    try await level.remove("a")
+    refusals.refuse([.sync])
+    await #expect(throws: CacheError.self) { try await synced.set(value(2), forKey: "b") }
+    refusals.refuse([])
+    let before = level.traffic.written
+    try await synced.remove("a")
+    #expect(level.traffic.written > before)
+    try await level.close()
+    try await synced.close()
+  }
+
+  @Test("P3 a long value that was taken back stays for as long as the log may name it")
+  func keepsNamedValue() async throws {
+    let (old, new) = (value(1, 200_000), value(2, 200_000))
+    let level = try open(.synced)
+    try await level.set(old, forKey: "a")
+    refusals.refuse([.sync, .truncate])
+    await #expect(throws: CacheError.self) { try await level.set(new, forKey: "a") }
+    refusals.refuse([.truncate])
+    try await level.set(value(3), forKey: "b")
+    #expect(try await level.get("a") == old)
+    let crashed = try folder.copy()
+    refusals.refuse([])
+    let other = try open(.synced, in: crashed)
+    let found = try await other.get("a")
+    #expect(found == old || found == new)
+    try await other.close()
+    try await level.close()
+  }
+
+  @Test("an index that could not get its name is not left under another one")
+  func indexWithoutName() async throws {
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    refusals.refuse([.rename])
+    try await level.close()
+    #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+  }
+
+  @Test("a file of the log whose head could not be written is not left")
+  func segmentWithoutHead() async throws {
+    let level = try open()
+    refusals.refuse([.write])
+    await #expect(throws: CacheError.self) { try await level.set(value(1), forKey: "a") }
+    #expect(folder.segments.isEmpty)
+    refusals.refuse([])
+    try await level.set(value(1), forKey: "a")
+    try await level.close()
+  }
+}
