@@ -167,10 +167,10 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
       if self.isUploading, self.offered.map({ $0 + time > .now() }) ?? true {
         return self.setAlarm(patience, channel)
       }
-      var error = CacheError(.timedOut, "the origin sent nothing for \(patience); check it, or allow more time")
+      var error = CacheError(.timedOut, "the origin sent nothing for \(patience.text); check it, or allow more time")
       if self.isUploading {
         error = CacheError(
-          .timedOut, "the origin took nothing for \(patience); check it, or allow more time",
+          .timedOut, "the origin took nothing for \(patience.text); check it, or allow more time",
           underlying: OriginFault.writeTimeout)
       }
       self.fail(error, channel)

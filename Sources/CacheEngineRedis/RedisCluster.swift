@@ -98,7 +98,7 @@ final class RedisCluster: Sendable {
         guard clock.now.advanced(by: pause) < deadline else {
           throw CacheError(
             .refusedByServer,
-            "the server refused: TRYAGAIN for \(settings.commandLimit); the namespace is on its way to another server",
+            "the server refused: TRYAGAIN for \(settings.commandLimit.text); the namespace is on its way to another server",
             level: settings.name)
         }
         try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil)

@@ -84,7 +84,7 @@ extension RedisSettings {
     }
     guard let found else {
       throw CacheError(
-        .unreachable, "no credentials for \(address) were returned within \(connectLimit)", level: name)
+        .unreachable, "no credentials for \(address) were returned within \(connectLimit.text)", level: name)
     }
     var settings = self
     (settings.user, settings.password) = (found.user, found.password)

@@ -240,7 +240,7 @@ final class RedisConnection: Sendable {
     }
     switch finding {
     case .late:
-      let message = "the server did not answer within \(settings.commandLimit)"
+      let message = "the server did not answer within \(settings.commandLimit.text)"
       close(CacheError(.timedOut, message, level: settings.name))
     case .quiet: flush()
     case .fine: break

@@ -253,7 +253,7 @@ struct RedisStoreTests {
       return try await current()
     }
     for (credentials, limit, words) in [
-      (none, Duration.seconds(60), "there are no credentials"), (late, .milliseconds(20), "within 0.02 seconds"),
+      (none, Duration.seconds(60), "there are no credentials"), (late, .milliseconds(20), "within 20 ms"),
     ] {
       let store = redis.store {
         $0.connectLimit = limit

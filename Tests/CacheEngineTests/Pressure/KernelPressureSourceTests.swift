@@ -120,7 +120,7 @@ final class KernelPressureSourceTests {
     kernel.write("some avg10=4.99\nfull avg10=0.00\n", to: "system")
     let source = source()
     #expect(source.isAvailable)
-    #expect(source.explanation.contains("is read every 30"))
+    #expect(source.explanation.contains("is read every 30 s,"))
     #expect(source.explanation.contains("Permission denied"))
     let (subscription, told) = subscribe(to: source)
     var events = told.makeAsyncIterator()

@@ -38,6 +38,7 @@ import Testing
     let error = await #expect(throws: CacheError.self) { try await reader.value }
     #expect(error?.code == .timedOut)
     #expect(error?.level == "slow")
+    #expect(error?.message == "no answer within 1 s")
     try await cancelled.pass()
     #expect(observer.events.contains { if case .operated(.timedOut(.seconds(1))) = $0.kind { true } else { false } })
   }

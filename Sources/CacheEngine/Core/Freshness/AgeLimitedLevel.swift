@@ -105,7 +105,7 @@ extension AgeLimitedLevel {
 }
 
 extension AgeLimitedLevel: ShapedLevel {
-  package var shape: LevelShape { .around(.init("maximumAge", setting: "\(maximumAge)"), base) }
+  package var shape: LevelShape { .around(.init("maximumAge", setting: maximumAge.text), base) }
 }
 
 extension AgeLimitedLevel: EndingLevel {}

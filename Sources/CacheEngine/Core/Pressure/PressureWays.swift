@@ -61,7 +61,7 @@ struct PressureWays: Sendable {
     }
     explanation =
       if let sampled {
-        "\(sampled) is read every \(settings.sampleInterval), since triggers are not permitted here (\(refusals[sampled] ?? ""))"
+        "\(sampled) is read every \(settings.sampleInterval.text), since triggers are not permitted here (\(refusals[sampled] ?? ""))"
       } else {
         "there is neither \(files.system), which takes a kernel with CONFIG_PSI that is started with psi=1, nor a "
           + "control group v2 with a memory controller; send warnings by a ManualPressureSource"

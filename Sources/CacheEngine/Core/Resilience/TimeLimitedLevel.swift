@@ -44,7 +44,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   ) async throws -> Lookup<Value> {
     if let answer = try await race(limit, ask) { return answer }
     recorder.record(.timedOut(limit), key: key)
-    throw CacheError(.timedOut, "no answer within \(limit)", level: base.name)
+    throw CacheError(.timedOut, "no answer within \(limit.text)", level: base.name)
   }
 
   /// Stores a value in the level inside, within the limit for writes.
@@ -82,7 +82,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
     } else {
       recorder.record(.operated(.timedOut(writeLimit)))
     }
-    throw CacheError(.timedOut, "not written within \(writeLimit)", level: base.name)
+    throw CacheError(.timedOut, "not written within \(writeLimit.text)", level: base.name)
   }
 
   private func race<Answer: Sendable>(
@@ -167,5 +167,5 @@ extension CacheLevel {
 }
 
 extension TimeLimitedLevel: ShapedLevel {
-  package var shape: LevelShape { .around(.init("timeout", name: recorder.name, setting: "\(limit)"), base) }
+  package var shape: LevelShape { .around(.init("timeout", name: recorder.name, setting: limit.text), base) }
 }

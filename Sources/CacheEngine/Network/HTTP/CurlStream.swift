@@ -151,7 +151,7 @@ package import Foundation
 
   // MARK: For the loop
 
-  var patience: String { "sent nothing for \(request.patience)" }
+  var patience: String { "sent nothing for \(request.patience.text)" }
 
   var isAbandoned: Bool {
     state.withLock { if case .failure = $0.end { true } else { false } }

@@ -122,7 +122,7 @@ import Foundation
   }
 
   var patience: String {
-    "gave no whole answer within \(request.timeout), or no connection within \(request.connectTimeout)"
+    "gave no whole answer within \(request.timeout.text), or no connection within \(request.connectTimeout.text)"
   }
 
   private func lines() throws -> [String] {

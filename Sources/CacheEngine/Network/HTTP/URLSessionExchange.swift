@@ -45,7 +45,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate {
 
   /// Ends the wait because the deadline has passed.
   func timeOut() {
-    fail(.timedOut, "gave no whole answer within \(timeout); check the server or allow more time")
+    fail(.timedOut, "gave no whole answer within \(timeout.text); check the server or allow more time")
   }
 
   func urlSession(
