@@ -8,7 +8,7 @@ package import Foundation
 
 /// The answer to a command.
 package struct CommandResult: Sendable {
-  package enum Outcome: String, Sendable, Codable { case hit, miss, ok, error }
+  package enum Outcome: String, Sendable, CaseIterable, Codable { case hit, miss, ok, error }
 
   /// The verb.
   package var command: String

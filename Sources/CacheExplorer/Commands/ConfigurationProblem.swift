@@ -13,7 +13,7 @@ package struct Place: Equatable, Sendable, Codable {
 
 /// Something that is wrong with a configuration, and what to do about it.
 package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible, Codable {
-  package enum Severity: String, Sendable, Codable { case error, warning }
+  package enum Severity: String, Sendable, CaseIterable, Codable { case error, warning }
 
   package var severity = Severity.error
   package var file: String

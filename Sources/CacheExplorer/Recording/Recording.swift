@@ -64,7 +64,8 @@ struct Recording: Sendable {
     if case .number(let seconds)? = header["started"] { started = seconds } else { started = 0 }
     do { start = try SessionStart(recorded: header["session"] ?? .null) } catch {
       throw RecordingFailure(
-        file, 1, "the beginning of the session cannot be read: \(error.message)", "record the session again")
+        file, 1, "the beginning of the session cannot be read: \(error.inField("session").message)",
+        "record the session again")
     }
     try index(from: end + 1)
   }
@@ -173,7 +174,8 @@ struct Recording: Sendable {
     for index in pictures[picture].lines {
       let json = try parse(index)
       do { messages.append(try Message(recorded: json["message"] ?? .null)) } catch {
-        throw RecordingFailure(file, index + 2, "this line cannot be understood: \(error.message)", Self.remedy)
+        throw RecordingFailure(
+          file, index + 2, "this line cannot be understood: \(error.inField("message").message)", Self.remedy)
       }
     }
     return messages

@@ -145,12 +145,14 @@ import Testing
     _ = try session.opened()
     var lines = try String(contentsOfFile: session.path, encoding: .utf8).split(separator: "\n").map(String.init)
     let place = try #require(lines.indices.first { $0 > 60 && lines[$0].contains("\"message\"") })
+    let name = try #require(lines[place].firstMatch(of: /"message":{"(\w+)"/)?.1)
     lines[place] = lines[place].replacing("\"message\":{\"", with: "\"message\":{\"un")
     var playback = Playback(try Recording(Array((lines.joined(separator: "\n") + "\n").utf8), file: "a.rec"))
     playback.go(to: .max)
     #expect(
       playback.failure?.description.hasPrefix(
-        "a.rec:\(place + 1): error: this line cannot be understood: something in it has a name that is not known; ")
+        "a.rec:\(place + 1): error: this line cannot be understood: message: “un\(name)” is no name that is known here; "
+      )
         == true)
     #expect(!playback.isPlaying)
     #expect(playback.canvas == session.shown[playback.place])
@@ -159,6 +161,48 @@ import Testing
     #expect(playback.failure == nil)
     playback.go(to: stopped)
     #expect(playback.canvas == session.shown[stopped])
+  }
+
+  @Test(
+    "A damaged field is told with its place, what stands there and what may stand there",
+    arguments: [
+      (
+        #"{"log":{"_0":[{"time":0,"level":9,"source":"a","text":"b"}],"lost":0}}"#,
+        "log._0[0].level: 9 is not 0, 1, 2, 3, 4 or 5"
+      ),
+      (
+        #"{"recording":{"_0":{"phase":"on","bytes":1,"lost":0}}}"#,
+        "recording._0.phase: “on” is not going, full or broken"
+      ),
+      (
+        #"{"finished":{"_0":{"command":"get","outcome":"hot","isStale":false,"microseconds":1}}}"#,
+        "finished._0.outcome: “hot” is not hit, miss, ok or error"
+      ),
+      (
+        #"{"events":{"_0":[{"what":"hit","time":1},{"what":"hot","time":1}],"lost":0}}"#,
+        "events._0[1]: there is no event “hot”"
+      ),
+      (
+        #"{"events":{"_0":[{"what":"removed","time":1,"cause":"mood"}],"lost":0}}"#,
+        "events._0[0]: there is no cause “mood”, only removed, cleared, replaced, expired, evicted, warning, damaged"
+      ),
+      (
+        #"{"events":{"_0":[{"what":"ended","time":1,"operation":"get","outcome":"miss"}],"lost":0}}"#,
+        "events._0[0]: an event “ended” needs “reason”"
+      ),
+      (#"{"tick":{"_0":1}}"#, "tick: “wall” is missing"), (#"{"tick":7}"#, "tick: 7 is not an object"),
+      (#"{"tick":{"_0":1,"wall":"noon"}}"#, "tick.wall: “noon” is not a whole number"),
+      (#"{"help":{},"showConfig":{}}"#, #"{"help":{},"showConfig":{}} is not an object with one name"#),
+      (
+        #"{"filter":{"_0":["\#(String(repeating: "a", count: 50))"]}}"#,
+        "filter._0: [\"" + String(repeating: "a", count: 38) + "… is not a text"
+      ),
+    ] as [(String, String)])
+  func damagedField(line: String, fault: String) {
+    let found = #expect(throws: RecordedFault.self) {
+      try Message(recorded: try JSONText(reading: Array(line.utf8)[...]))
+    }
+    #expect(found?.message == fault)
   }
 
   @Test(
@@ -530,9 +574,22 @@ import Testing
     #expect(line.contains("\"bytes\":\"000fff\"") && line.contains("\"short\":-5") && !line.contains("none"))
     #expect(try JSONText(reading: Array(line.utf8)[...]).recorded(Everything.self) == value)
     for (text, fault) in [
-      ("{\"whole\":\"a\"}", "a whole number is missing"), ("{}", "“whole” is missing"), ("[]", "an object is missing"),
-      (line.replacing("000fff", with: "000ff"), "a value is not hexadecimal"),
-      (line.replacing("\"pageUp\"", with: "\"pageLeft\""), "there is no key “pageLeft”"),
+      ("{\"whole\":\"a\"}", "whole: “a” is not a whole number"), ("{}", "“whole” is missing"),
+      ("[]", "[] is not an object"),
+      (
+        line.replacing("000fff", with: "000ff"),
+        "bytes: “000ff” is not hexadecimal, with two digits for each byte"
+      ),
+      (line.replacing("\"pageUp\"", with: "\"pageLeft\""), "keys[5]: there is no key “pageLeft”"),
+      (line.replacing("[\"a\",", with: "[{\"b\":1},"), "list[0]: {\"b\":1} is not a text"),
+      (
+        line.replacing("{\"level\":", with: "{\"floor\":"),
+        "nested.x[0].lanes.then[0]: “floor” is no name that is known here"
+      ),
+      (
+        line.replacing("\"_0\":2", with: "\"_0\":true"),
+        "nested.x[0].lanes.then[0].level._0: true is not a whole number"
+      ),
     ] {
       let found = #expect(throws: RecordedFault.self) {
         try JSONText(reading: Array(text.utf8)[...]).recorded(Everything.self)

@@ -10,7 +10,7 @@ extension CacheEvent: Codable {
     guard let event = coded.event else {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
-          codingPath: decoder.codingPath, debugDescription: "there is no event “\(coded.what)” with these fields"))
+          codingPath: decoder.codingPath, debugDescription: coded.fault))
     }
     self = event
   }
@@ -176,6 +176,26 @@ extension CodedEvent {
     return CacheEvent(
       time: CacheInstant(nanoseconds: time), request: call.map { RequestID($0) }, level: level, key: key, kind: kind,
       madeRoomFor: madeRoomFor)
+  }
+
+  /// Why it is no event, if it is none.
+  fileprivate var fault: String {
+    func wrong(_ field: String, _ value: String?, among words: [String] = []) -> String {
+      guard let value else { return "an event “\(what)” needs “\(field)”" }
+      return "there is no \(field) “\(value)”" + (words.isEmpty ? "" : ", only \(words.joined(separator: ", "))")
+    }
+    switch what {
+    case "began", "ended", "done", "failed", "cancelled":
+      guard operation.flatMap(CacheEvent.Operation.init(rawValue:)) != nil else {
+        return wrong("operation", operation, among: CacheEvent.Operation.allCases.map(\.rawValue))
+      }
+      return outcome == "miss" ? wrong("reason", reason) : wrong("outcome", outcome)
+    case "miss": return wrong("reason", reason)
+    case "removed": return wrong("cause", cause, among: RemovalCause.allCases.map(\.rawValue))
+    case "circuit": return wrong("phase", phase)
+    case "leads", "led", "follows", "followed": return wrong("lease", lease)
+    default: return "there is no event “\(what)”"
+    }
   }
 
   private var duration: Duration { .nanoseconds(took ?? 0) }

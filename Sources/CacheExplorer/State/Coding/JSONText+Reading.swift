@@ -2,9 +2,26 @@ package import ExplorerText
 
 /// Why a line of a recording cannot be read.
 package struct RecordedFault: Error, Equatable {
-  package var message: String
+  /// Where it is, as in `events._0[3].cost`; empty for the whole.
+  private var place = ""
+  private let fault: String
 
-  package init(_ message: String) { self.message = message }
+  package init(_ fault: String) { self.fault = fault }
+
+  /// What is wrong, with its place.
+  package var message: String { place.isEmpty ? fault : "\(place): \(fault)" }
+
+  /// The same, as the field with a name has it.
+  package func inField(_ name: String) -> RecordedFault { behind(name) }
+
+  /// The same, as an item of an array has it.
+  func inItem(_ index: Int) -> RecordedFault { behind("[\(index)]") }
+
+  private func behind(_ part: String) -> RecordedFault {
+    var fault = self
+    fault.place = part + (place.isEmpty || place.hasPrefix("[") ? "" : ".") + place
+    return fault
+  }
 }
 
 extension JSONText {

@@ -16,15 +16,29 @@ extension JSONText {
 
   /// Reads what ``init(recording:)`` made.
   package func recorded<Value: Decodable>(_ type: Value.Type = Value.self) throws(RecordedFault) -> Value {
-    do { return try value(type) } catch let fault as RecordedFault {
-      throw fault
-    } catch DecodingError.dataCorrupted(let context) {
-      throw RecordedFault(context.debugDescription)
-    } catch DecodingError.typeMismatch {
-      // What the compiler says of an enumeration that was given none of its cases.
-      throw RecordedFault("something in it has a name that is not known")
-    } catch {
-      throw RecordedFault("\(error)")
+    do { return try value(type) } catch { throw RecordedFault(error) }
+  }
+
+  /// What stands there, for a message.
+  fileprivate var excerpt: String {
+    if case .text(let text) = self { return "“\(text.prefix(40))\(text.count > 40 ? "…" : "")”" }
+    let line = line
+    return "\(line.prefix(40))\(line.count > 40 ? "…" : "")"
+  }
+
+  fileprivate func isNot(_ wanted: String) -> RecordedFault { RecordedFault("\(excerpt) is not \(wanted)") }
+}
+
+extension RecordedFault {
+  /// What a type says of a value that it cannot be read from.
+  fileprivate init(_ error: any Error) {
+    switch error {
+    case let fault as RecordedFault: self = fault
+    case DecodingError.dataCorrupted(let context):
+      self = context.codingPath.reversed().reduce(RecordedFault(context.debugDescription)) {
+        $0.inField($1.stringValue)
+      }
+    default: self.init("\(error)")
     }
   }
 }
@@ -191,28 +205,44 @@ extension JSONText {
       } else {
         nil
       }
-    guard let plain else { return try Value(from: RecordDecoder(json: self)) }
-    guard let value = plain as? Value else { throw RecordedFault("there is no \(type)") }
-    return value
+    if let plain, let value = plain as? Value { return value }
+    do { return try Value(from: RecordDecoder(json: self)) } catch DecodingError.dataCorrupted(let context) {
+      guard let words = Self.words(of: type) else { throw RecordedFault(DecodingError.dataCorrupted(context)) }
+      throw isNot(words)
+    } catch DecodingError.typeMismatch {
+      // What the compiler says of an enumeration that is given none of its cases.
+      guard case .object(let fields) = self, let name = fields.first?.0 else { throw isNot("an object with a name") }
+      throw fields.count == 1
+        ? RecordedFault("“\(name)” is no name that is known here") : isNot("an object with one name")
+    }
+  }
+
+  /// The values of an enumeration of words or numbers; `nil` if it is none, or does not tell them.
+  private static func words<Value>(of type: Value.Type) -> String? {
+    func words<Cases: CaseIterable>(_ type: Cases.Type) -> [String] {
+      type.allCases.compactMap { ($0 as? any RawRepresentable).map { "\($0.rawValue)" } }
+    }
+    guard let words = (type as? any CaseIterable.Type).map({ words($0) }), let last = words.last else { return nil }
+    return (words.dropLast().joined(separator: ", ") + (words.count > 1 ? " or " : "")) + last
   }
 
   fileprivate var text: String {
     get throws {
-      guard case .text(let text) = self else { throw RecordedFault("a text is missing") }
+      guard case .text(let text) = self else { throw isNot("a text") }
       return text
     }
   }
 
   fileprivate var number: Int {
     get throws {
-      guard case .number(let number) = self else { throw RecordedFault("a whole number is missing") }
+      guard case .number(let number) = self else { throw isNot("a whole number") }
       return number
     }
   }
 
   private var flag: Bool {
     get throws {
-      guard case .flag(let flag) = self else { throw RecordedFault("true or false is missing") }
+      guard case .flag(let flag) = self else { throw isNot("true or false") }
       return flag
     }
   }
@@ -225,7 +255,7 @@ extension JSONText {
       case .text(let text): if let number = Double(text) { return number }
       default: break
       }
-      throw RecordedFault("a number is missing")
+      throw isNot("a number")
     }
   }
 
@@ -245,7 +275,7 @@ extension JSONText {
       return try stride(from: 0, to: digits.count, by: 2).map { place in
         guard place + 1 < digits.count,
           let byte = UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
-        else { throw RecordedFault("a value is not hexadecimal") }
+        else { throw isNot("hexadecimal, with two digits for each byte") }
         return byte
       }
     }
@@ -254,16 +284,18 @@ extension JSONText {
 
 private struct RecordDecoder: Decoder {
   let json: JSONText
+  /// The field in which it is, where what is read of it knows that alone.
+  var field: String?
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    guard case .object(let fields) = json else { throw RecordedFault("an object is missing") }
-    return KeyedDecodingContainer(Fields<Key>(fields: fields))
+    guard case .object(let fields) = json else { throw json.isNot("an object") }
+    return KeyedDecodingContainer(Fields<Key>(fields: fields, field: field))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard case .array(let items) = json else { throw RecordedFault("an array is missing") }
+    guard case .array(let items) = json else { throw json.isNot("an array") }
     return Items(items: items)
   }
 
@@ -271,6 +303,7 @@ private struct RecordDecoder: Decoder {
 
   struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let fields: [(String, JSONText?)]
+    let field: String?
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { fields.compactMap { Key(stringValue: $0.0) } }
 
@@ -289,31 +322,51 @@ private struct RecordDecoder: Decoder {
     }
 
     private func field(_ key: Key) throws -> JSONText {
-      guard let json = find(key) else { throw RecordedFault("“\(key.stringValue)” is missing") }
+      guard let json = find(key) else { throw inside(RecordedFault("“\(key.stringValue)” is missing")) }
       return json
     }
 
     func contains(_ key: Key) -> Bool { find(key) != nil }
     func decodeNil(forKey key: Key) -> Bool { if case .null? = find(key) { true } else { false } }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try field(key).value(type) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+      let json = try field(key)
+      return try at(key) { try json.value(type) }
+    }
 
     // Most fields of most events are not there: one search for each, and none of the type.
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try findValue(key)?.text }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try findValue(key)?.number }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+      guard let json = findValue(key) else { return nil }
+      return try at(key) { try json.text }
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+      guard let json = findValue(key) else { return nil }
+      return try at(key) { try json.number }
+    }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-      try findValue(key).map { Int64(try $0.number) }
+      guard let json = findValue(key) else { return nil }
+      return Int64(try at(key) { try json.number })
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-      try findValue(key)?.value(type)
+      guard let json = findValue(key) else { return nil }
+      return try at(key) { try json.value(type) }
     }
+
+    private func at<Value>(_ key: Key, _ read: () throws -> Value) throws -> Value {
+      do { return try read() } catch { throw inside(RecordedFault(error).inField(key.stringValue)) }
+    }
+
+    private func inside(_ fault: RecordedFault) -> RecordedFault { field.map(fault.inField) ?? fault }
 
     func nestedContainer<Other: CodingKey>(
       keyedBy type: Other.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Other> {
-      try RecordDecoder(json: field(key)).container(keyedBy: type)
+      let json = try field(key)
+      let place = field.map { "\($0).\(key.stringValue)" } ?? key.stringValue
+      return try at(key) { try RecordDecoder(json: json, field: place).container(keyedBy: type) }
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-      try RecordDecoder(json: field(key)).unkeyedContainer()
+      let json = try field(key)
+      return try at(key) { try RecordDecoder(json: json).unkeyedContainer() }
     }
     func superDecoder() -> any Decoder { RecordDecoder(json: .object(fields)) }
     func superDecoder(forKey key: Key) throws -> any Decoder { RecordDecoder(json: try field(key)) }
@@ -339,7 +392,10 @@ private struct RecordDecoder: Decoder {
       currentIndex += 1
       return true
     }
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().value(type) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+      let json = try next()
+      do { return try json.value(type) } catch { throw RecordedFault(error).inItem(currentIndex - 1) }
+    }
     mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
       try RecordDecoder(json: next()).container(keyedBy: type)
     }

@@ -19,7 +19,7 @@ package enum InputEvent: Equatable, Sendable, Codable {
   case resumed
 
   package struct Mouse: Equatable, Sendable, Codable {
-    package enum Kind: String, Sendable, Codable { case press, wheelUp, wheelDown }
+    package enum Kind: String, Sendable, CaseIterable, Codable { case press, wheelUp, wheelDown }
 
     package var kind: Kind
     /// The cell, from the upper left corner.

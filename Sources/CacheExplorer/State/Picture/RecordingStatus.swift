@@ -2,7 +2,7 @@ import ExplorerText
 
 /// How the recording of the session does, for the header of the screen.
 package struct RecordingStatus: Sendable, Equatable, Codable {
-  package enum Phase: String, Sendable, Codable {
+  package enum Phase: String, Sendable, CaseIterable, Codable {
     case going
     /// The file has reached its bound; nothing is added any more.
     case full
