@@ -118,6 +118,24 @@ struct CommandExecutorTests {
     #expect(missing.error == "there is no file \(path).none; check the path, or write the value itself")
   }
 
+  @Test("What is no file, or too large for a value, is refused by what it is")
+  func noFiles() async throws {
+    let executor = try await executor()
+    let folder = try TemporaryFolder()
+    let large = folder.url.appending(path: "large").path()
+    _ = FileManager.default.createFile(atPath: large, contents: nil)
+    try FileHandle(forWritingTo: URL(filePath: large)).truncate(atOffset: 65 << 20)
+    let link = folder.url.appending(path: "link").path()
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: large)
+    for (path, error) in [
+      ("/dev/zero", "/dev/zero is a device, a pipe or a socket; name a file that holds the value"),
+      (folder.url.path(), "\(folder.url.path()) is a directory; name a file that holds the value"),
+      (link, "\(link) has 65 MiB, and a value may have 64 MiB; name a smaller file"),
+    ] {
+      #expect(await executor.set("a", to: .file(path), timeToLive: nil, level: nil).error == error)
+    }
+  }
+
   @Test("Removing a key says from where, and is no error if it was nowhere")
   func deletes() async throws {
     let executor = try await executor("missing: 100%")

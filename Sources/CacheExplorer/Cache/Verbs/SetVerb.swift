@@ -81,14 +81,27 @@ extension SetVerb.Source {
     case .text(let text): return Data(text.utf8)
     case .file(let path):
       return try await BlockingWork.run {
-        let size: Int
+        let attributes: [FileAttributeKey: Any]
         do {
-          size = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+          attributes = try FileManager.default.attributesOfItem(
+            atPath: URL(filePath: path).resolvingSymlinksInPath().path)
         } catch {
           throw CommandFailure(message: "there is no file \(path); check the path, or write the value itself")
         }
+        // A device or a pipe has no size, and perhaps no end.
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+          let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+          throw CommandFailure(
+            message:
+              "\(path) is \(isFolder ? "a directory" : "a device, a pipe or a socket"); name a file that holds the value"
+          )
+        }
+        let size = attributes[.size] as? Int ?? 0
         guard size <= Self.mostBytes else {
-          throw CommandFailure(message: "\(path) has \(size) bytes; a value may have \(Self.mostBytes)")
+          throw CommandFailure(
+            message:
+              "\(path) has \(Format.bytes(size)), and a value may have \(Format.bytes(Self.mostBytes)); name a smaller file"
+          )
         }
         do { return try Data(contentsOf: URL(filePath: path)) } catch {
           throw CommandFailure(message: "\(path) cannot be read; name a file that you may read")
