@@ -107,6 +107,8 @@ struct Lints {
     for level in levels {
       switch level.kind {
       case .around(.pooled, let inner): unpooled(inner, isPooled: true)
+      // A source that answers at once costs no reader anything.
+      case .origin(let origin) where origin.latency.upperBound == .zero: continue
       case .network, .origin:
         guard !isPooled else { continue }
         warn(

@@ -24,6 +24,11 @@ struct ConfigurationLintsTests {
         "levels:\n  - memory: {}\n  - origin: {}",
         ["3:5 origin is slow and not pooled: simultaneous readers of one key each ask it"]
       ),
+      ("levels:\n  - memory: {}\n  - origin: { latency: 0ms }", []),
+      (
+        "levels:\n  - origin: { latency: 0ms..1ms }",
+        ["2:5 origin is slow and not pooled: simultaneous readers of one key each ask it"]
+      ),
       (
         "levels:\n  - network: { url: \"http://h/{key}\" }",
         ["2:5 network is slow and not pooled: simultaneous readers of one key each ask it"]
