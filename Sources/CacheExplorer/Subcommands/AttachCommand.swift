@@ -49,9 +49,11 @@ struct AttachCommand: AsyncParsableCommand {
     name: .customLong("for"), parsing: .unconditional, help: .taking("time", "How long --once watches; by default 1s."),
     transform: AttachCommand.duration)
   var moment = Duration.seconds(1)
+  @OptionGroup var recording: RecordOptions
   @OptionGroup var appearance: ScreenOptions
 
   func validate() throws {
+    try recording.check(isHeadless: once || json)
     guard (1...100_000).contains(keys) else { throw ValidationError("give --keys from 1 to 100000") }
     guard !places.isEmpty else { throw ValidationError("name a socket, a directory or redis://HOST") }
     if let place = places.first(where: { $0.contains("://") && !AttachedServer.isAddress($0) }) {
@@ -89,7 +91,7 @@ struct AttachCommand: AsyncParsableCommand {
       throw ProgramFailure(status, "error: \(error.message)")
     }
     if once || json { return try await Session.once(attached, for: moment, isJSON: json, appearance, buffer) }
-    try await Session.show(attached, appearance, buffer)
+    try await Session.show(attached, appearance, buffer, record: recording.record, limit: recording.limit)
   }
 
   private func listen(_ attached: AttachedCache, for duration: Duration) async throws {

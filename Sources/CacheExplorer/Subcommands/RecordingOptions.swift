@@ -5,20 +5,38 @@ import ExplorerCommands
 import ExplorerState
 import ExplorerText
 
-/// What is recorded, or replayed in place of a cache.
-struct RecordingOptions: ParsableArguments, Sendable {
+/// Where a session is recorded.
+struct RecordOptions: ParsableArguments, Sendable {
   @Option(
     help: .taking(
       "file",
       """
       Record the session into this file, from its start: everything that happens, every key, and the values that were \
-      looked at; with --mask, neither keys nor values.
+      looked at; with --mask, neither keys nor values. `cache-explorer --replay FILE` shows it again.
       """), completion: .file())
   var record: String?
   @Option(
     parsing: .unconditional,
     help: .taking("size", "The size at which the recording ends, and says so, such as 1GiB; by default 256 MiB."))
   var recordLimit: String?
+
+  var limit: Int? { recordLimit.flatMap { try? RecordVerb.limit($0) } }
+
+  /// `others`: The options that leave the screen out.
+  func check(isHeadless: Bool, by others: String = "--once and --json") throws {
+    if let recordLimit {
+      guard record != nil else { throw ValidationError("--record-limit needs --record FILE") }
+      do { _ = try RecordVerb.limit(recordLimit) } catch {
+        throw ValidationError("--record-limit: \(error.message); \(error.remedy)")
+      }
+    }
+    if record != nil, isHeadless { throw ValidationError("--record needs the screen; leave out \(others)") }
+  }
+}
+
+/// What is recorded, or replayed in place of a cache.
+struct RecordingOptions: ParsableArguments, Sendable {
+  @OptionGroup var target: RecordOptions
   @Option(help: .taking("file", "Show a recorded session again, picture by picture."), completion: .file())
   var replay: String?
   @Option(parsing: .unconditional, help: .taking("factor", "The speed of the replay, from 0.001 to 1000."))
@@ -35,16 +53,12 @@ struct RecordingOptions: ParsableArguments, Sendable {
   /// Nothing is recorded, replayed or written.
   var isEmpty: Bool { record == nil && replay == nil && export == nil }
 
-  var limit: Int? { recordLimit.flatMap { try? RecordVerb.limit($0) } }
+  var record: String? { target.record }
+  var limit: Int? { target.limit }
 
   /// `hasSession`: A configuration is given; `nil` for a demonstration, which needs none.
   func check(hasSession: Bool?, isHeadless: Bool) throws {
-    if let recordLimit {
-      guard record != nil else { throw ValidationError("--record-limit needs --record FILE") }
-      do { _ = try RecordVerb.limit(recordLimit) } catch {
-        throw ValidationError("--record-limit: \(error.message); \(error.remedy)")
-      }
-    }
+    try target.check(isHeadless: isHeadless)
     guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
     if let export {
       let format = ExportFormat(file: export)
@@ -57,7 +71,6 @@ struct RecordingOptions: ParsableArguments, Sendable {
       }
     }
     if replay == nil, speed != 1 { throw ValidationError("--speed needs --replay FILE") }
-    if record != nil, isHeadless { throw ValidationError("--record needs the screen; leave out --once and --json") }
     if replay != nil, record != nil { throw ValidationError("--record and --replay exclude each other; leave one out") }
     if replay != nil, hasSession == true { throw ValidationError("--replay needs no configuration; leave one out") }
     if replay == nil, hasSession == false {

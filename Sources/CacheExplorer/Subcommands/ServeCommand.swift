@@ -53,11 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
     transform: ServeCommand.duration)
   var grace = Duration.seconds(10)
   @Option(help: .expect) var expect: [String] = []
-  @Option(
-    help: .taking(
-      "file", "Record the session on the screen into this file; `cache-explorer --replay FILE` shows it again."),
-    completion: .file())
-  var record: String?
+  @OptionGroup var recording: RecordOptions
   @OptionGroup var appearance: ScreenOptions
 
   func validate() throws {
@@ -65,9 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
     guard !(json || quiet) || !appearance.screen else {
       throw ValidationError("--screen and --\(json ? "json" : "quiet") exclude each other; leave one out")
     }
-    guard record == nil || !(json || quiet) else {
-      throw ValidationError("--record needs the screen; leave out --\(json ? "json" : "quiet")")
-    }
+    try recording.check(isHeadless: json || quiet, by: "--\(json ? "json" : "quiet")")
     guard authorities == nil || origin.isSecure else {
       throw ValidationError("--authorities is about an https server; leave it out, or write --origin https://…")
     }
@@ -88,7 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration: configuration, file: config, traffic: .proxy(try asked(), terms),
         manner: json ? .json : quiet ? .quiet : .plain, grace: grace,
         expectations: try Loaded.expectations(expect, of: configuration, hasProxy: true), appearance: appearance,
-        record: record))
+        record: recording.record, recordLimit: recording.limit))
   }
 
   private func asked() throws -> ServerOrigin {

@@ -84,9 +84,9 @@ import Musl
     }
   }
 
-  private func attach(to app: App) async throws -> PseudoTerminal {
+  private func attach(to app: App, _ options: [String] = []) async throws -> PseudoTerminal {
     let terminal = try PseudoTerminal(
-      Program.path, arguments: ["attach", app.socket], width: 120, height: 40, environment: Self.environment)
+      Program.path, arguments: ["attach", app.socket] + options, width: 120, height: 40, environment: Self.environment)
     let number = app.number
     try await terminal.wait(for: "the first picture") {
       $0.screen.rows[0].contains("● attached \(number) thumbnails") && $0.screen.contains("┌ 1 MEMORY ")
@@ -122,6 +122,26 @@ import Musl
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     #expect(app.isRunning)
+  }
+
+  @Test("what an app does is recorded, and replayed when it has ended")
+  func records() async throws {
+    let app = try await App()
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "app.rec").path()
+    let terminal = try await attach(to: app, ["--record", file, "--record-limit", "8MiB"])
+    try await terminal.wait(for: "traffic") { $0.screen.rows[0].contains("● REC ") && $0.screen.contains("▸photo:") }
+    terminal.send("q")
+    try await terminal.wait(forText: "the session is recorded: quit?")
+    terminal.send("y")
+    #expect(try await terminal.ending() == .exited(0))
+    let number = app.number
+    await app.kill()
+    let replay = try await Program.run(["--replay", file])
+    #expect(replay.status == 0, "\(replay.errors)")
+    #expect(replay.output.contains("attached \(number) thumbnails") && replay.output.contains("▸photo:"))
+    let headless = try await Program.run(["attach", app.socket, "--once", "--record", file])
+    #expect(headless.status == 2 && headless.errors.contains("--record needs the screen; leave out --once and --json"))
   }
 
   @Test("where the app allows it, commands change its cache, and faults and clocks stay its own")
