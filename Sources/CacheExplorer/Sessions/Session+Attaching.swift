@@ -50,7 +50,7 @@ extension Session {
       for message in await attached.refresh() { explorer.mailbox.post(message) }
       explorer.mailbox.post(.input(.key(.character(page.key))))
     }
-    for note in attached.notes + [screen.warning].compactMap(\.self) { explorer.announce(note) }
+    for note in attached.notes + attached.warnings + [screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: nil)
     screen.close()
     if let report = explorer.recordingReport { StandardStreams.complain(report) }
@@ -65,7 +65,7 @@ extension Session {
     let isASCII = appearance.ascii
     let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
     if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
-    for note in attached.notes { say(harmless(note)) }
+    for note in attached.notes + attached.warnings { say(harmless(note)) }
     let levels = attached.live.levels.map(\.name).joined(separator: ", ")
     say("its levels are \(harmless(levels)); “help” tells the commands")
     let interpreter = Interpreter(
@@ -94,6 +94,7 @@ extension Session {
   static func once(
     _ attached: AttachedCache, for moment: Duration, isJSON: Bool, _ appearance: ScreenOptions, _ buffer: EventBuffer
   ) async throws {
+    for warning in attached.warnings { StandardStreams.complain("warning: \(warning)") }
     let wait = Task { try? await ContinuousClock().sleep(for: moment) }
     let interruption = Interruption { wait.cancel() }
     await wait.value

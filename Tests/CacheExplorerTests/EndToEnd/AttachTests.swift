@@ -144,6 +144,16 @@ import Musl
     #expect(headless.status == 2 && headless.errors.contains("--record needs the screen; leave out --once and --json"))
   }
 
+  @Test(
+    "one of several apps that is not there is told of, in a picture and as JSON as well",
+    arguments: ["--once", "--json"])
+  func missing(option: String) async throws {
+    let app = try await App()
+    let run = try await Program.run(["attach", app.socket, app.socket + "2", option, "--for", "1ms"])
+    #expect(run.status == 0 && run.output.contains("thumbnails"))
+    #expect(run.errors.hasPrefix("warning: ") && run.errors.contains(app.socket + "2"), "\(run.errors)")
+  }
+
   @Test("where the app allows it, commands change its cache, and faults and clocks stay its own")
   func writes() async throws {
     let app = try await App(["--allow-writes", "--quiet"])

@@ -21,6 +21,8 @@ package struct AttachedCache: Sendable {
   package let settings: [ConfigurationSetting]
   /// What is told first.
   package var notes: [String]
+  /// What of it could not be reached.
+  package var warnings: [String] = []
   /// Whose screen is shown first; `nil` for the overview.
   package var subject: Subject?
   /// Tells what becomes of it.

@@ -83,7 +83,7 @@ package final class AttachedFleet: Sendable {
     let count = fleet.state.withLock { $0.sessions.count }
     var cache = first.cache
     cache.notes = ["\(count) apps are attached; F shows them side by side, and the other screens \(first.name)"]
-    if let failure { cache.notes.append("\((failure as? CacheError)?.message ?? String(describing: failure))") }
+    if let failure { cache.warnings = ["\((failure as? CacheError)?.message ?? String(describing: failure))"] }
     cache.subject = .fleet
     cache.follow = { await fleet.follow($0) }
     cache.choose = { fleet.choices.post($0) }
