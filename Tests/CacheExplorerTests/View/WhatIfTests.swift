@@ -20,6 +20,14 @@ struct WhatIfTests {
       - origin: { latency: 0s, size: 1 KiB, seed: 7 }
     """
 
+  @Test(
+    "A share is 100% only of all, and nothing has more digits than the column has room for",
+    arguments: [(nil, "—"), (0, "0.0%"), (0.6118, "61.2%"), (0.9994, "99.9%"), (0.99999, "99.9%"), (1, "100%")]
+      as [(Double?, String)])
+  func shares(_ share: Double?, _ text: String) {
+    #expect(WhatIfText.percent(share) == text)
+  }
+
   /// Reports of levels that were asked for keys in turn, which is the worst that order of use can meet.
   static func reports(looks: Int = 20_000) -> [HitRatioReport] {
     let observer = HitRatioObserver(

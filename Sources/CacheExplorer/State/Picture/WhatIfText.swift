@@ -28,8 +28,11 @@ package enum WhatIfText {
     }
   }
 
-  /// `61.2%`.
-  package static func percent(_ share: Double?) -> String { share.map { tenths($0 * 100) + "%" } ?? Format.none }
+  /// `61.2%`, and `100%` only of all.
+  package static func percent(_ share: Double?) -> String {
+    guard let share else { return Format.none }
+    return share >= 1 ? "100%" : tenths(min(share * 100, 99.9)) + "%"
+  }
 
   /// One decimal, without a locale.
   package static func tenths(_ value: Double) -> String {
