@@ -21,7 +21,7 @@ extension HTTPCachePolicy {
   ///
   /// - Parameters:
   ///   - stored: What is stored for its URI.
-  ///   - selected: The stored response that it selects.
+  ///   - selected: The stored response that it selects, with all that it asks for of the content.
   ///   - request: The request as it came.
   /// - Returns: The validators to send; none if there is nothing to ask about.
   package func validation(of stored: StoredVariants, selected: Int?, for request: HTTPRequest) -> Validation {
@@ -32,8 +32,6 @@ extension HTTPCachePolicy {
     // What cannot be read could not be sent on beside ours.
     guard own.allSatisfy(\.isReadable) else { return Validation() }
     let first = selected.map { stored.responses[$0] }
-    // What has only a part cannot be confirmed for those who want more.
-    if first?.covers(request) == false { return Validation() }
     // A server that is sent tags ignores dates.
     var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
     // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
