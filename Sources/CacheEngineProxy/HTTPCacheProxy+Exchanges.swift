@@ -180,8 +180,7 @@ extension HTTPCacheProxy {
     let (head, isKept) = (HTTPResponseHead(framed.head), framed.isKept)
     let announced = framed.isChunked ? nil : framed.head.headerFields[.contentLength].flatMap { Int($0) }
     defer {
-      // A client that has all that was announced may leave before we say that this was all.
-      if framed.mayHaveBody, served.bytes > 0, served.bytes == announced { served.isWhole = true }
+      served.noteEnd(of: announced)
       served.duration = exchange.start.duration(to: .now)
       tally.note(served)
     }

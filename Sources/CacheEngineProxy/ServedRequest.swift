@@ -54,6 +54,13 @@ public struct ServedRequest: Sendable {
     explanation = (error as? CacheError)?.message
   }
 
+  /// Notes that no more of its content is sent: a client that has all that was announced may leave before it is told that this was all.
+  ///
+  /// - Parameter announced: How many bytes its head announced; `nil` if it did not.
+  package mutating func noteEnd(of announced: Int?) {
+    if bytes > 0, bytes == announced { isWhole = true }
+  }
+
   /// How the cache handled it, in one word.
   package var word: String {
     guard let cache, !isAnsweredByProxy else { return "refused" }

@@ -460,6 +460,51 @@ struct ProxyTests: ProxySuite {
     await server.stop()
   }
 
+  @Test("Stopping waits for no connection that waits for its next request")
+  func stopsIdle() async throws {
+    var settings = ProxySettings()
+    (settings.headTimeout, settings.idleTimeout) = (.seconds(3_600), .seconds(3_600))
+    try await withProxy(settings, origin: { _ in Self.fresh("body") }) { (port, proxy, _) async throws in
+      let idle = (1...8).map { number in
+        Task { try await RawClient.ask(port, "GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n") }
+      }
+      while proxy.counts.requests < idle.count { await Task.yield() }
+      await proxy.stop(within: .seconds(3_600))
+      for client in idle { #expect(try await client.value.hasSuffix("body")) }
+    }
+  }
+
+  @Test("Of more connections than may be open each waits until another has ended")
+  func makesRoom() async throws {
+    var settings = ProxySettings()
+    settings.connections = 1
+    try await withProxy(settings, origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
+      let first = try await RawClient.askAndTakeNothing(port, "GET /0 HTTP/1.1\r\nHost: a\r\n\r\n")
+      while proxy.counts.requests < 1 { await Task.yield() }
+      let request = get("/second")
+      let second = Task { try await RawClient.ask(port, request) }
+      // Time enough for the second, if it did not have to wait.
+      for number in 1...50 {
+        try await first.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
+        while proxy.counts.requests < number + 1 { await Task.yield() }
+      }
+      #expect(!origin.requests.contains { $0.hasPrefix("GET /second ") })
+      try await first.leave()
+      #expect(try await second.value.hasSuffix("body"))
+    }
+  }
+
+  @Test("A client that breaks off before its answer has begun is told of as such, and nothing goes on for it")
+  func leavesEarly() async throws {
+    try await withProxy(origin: { _ in RawAnswer("") }) { (port, proxy, origin) async throws in
+      let client = try await RawClient.askAndTakeNothing(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      while origin.requests.isEmpty { await Task.yield() }
+      try await client.breakOff()
+      while proxy.counts.requests < 1 || origin.connections.closed < 1 { await Task.yield() }
+    }
+    #expect(log.all.map(\.status) == [499])
+  }
+
   @Test("Stopping waits for no level that does not do what it is to do")
   func stopsInAChange() async throws {
     let server = try await RawServer { _ in RawAnswer("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -512,6 +557,17 @@ struct ProxyTests: ProxySuite {
       #expect(log.all.map { $0.cache?.forward } == [.uriMiss, .method, .request])
       #expect(log.all.allSatisfy { $0.word == "refused" && $0.isAnsweredByProxy })
     }
+  }
+
+  @Test("An answer of which all that was announced has been sent is whole, though nobody waited for its end")
+  func leavesWithAll() throws {
+    func isWhole(_ sent: Int, of announced: Int?) -> Bool {
+      var served = ServedRequest(
+        method: "GET", path: "/", status: 200, cache: nil, age: nil, bytes: sent, duration: .zero, isWhole: false)
+      served.noteEnd(of: announced)
+      return served.isWhole
+    }
+    #expect(isWhole(4, of: 4) && !isWhole(3, of: 4) && !isWhole(4, of: nil) && !isWhole(0, of: 0))
   }
 
   @Test("A line for each request, whatever a client puts into its path")

@@ -3,6 +3,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// What an origin sends for a request, byte for byte.
 struct RawAnswer: Sendable {
   var text: String
@@ -145,11 +153,20 @@ struct Greedy: Sendable {
     func channelInactive(context: ChannelHandlerContext) { promise.succeed(taken.withLock { $0 }) }
   }
 
+  func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)).get() }
+
   /// Says that nothing more is sent over it.
   func halfClose() async throws { try await channel.close(mode: .output) }
 
   /// Ends it.
   func leave() async throws { try await channel.close() }
+
+  /// Breaks it off, of which the other side is told: it cannot be mistaken for the end of what is sent.
+  func breakOff() async throws {
+    // What has no time to linger is reset.
+    try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+    try await channel.close()
+  }
 
   /// Waits until the other side has ended it.
   func closed() async {
