@@ -253,7 +253,6 @@ final class RedisConnection: Sendable {
       guard state.end == nil else { return nil }
       state.end = error
       defer { state.line = [] }
-      state.head += state.line.count
       return (state.line, state.isHandedOut)
     }
     guard let (waiting, isTold) = ended else { return }
