@@ -30,6 +30,10 @@ import Testing
     let all: [SharedInvalidation] = [.everything(.connected), .everything(.flushed)]
     #expect(heard.withLock { $0 } == (cause == .connected ? [all[0], lost] : all + [lost]))
     #expect(!feeds.isTold(on: connection))
+    // Who knows of the loss is told no more of what was heard before it.
+    feeds.tellEverything(.overflow)
+    feeds.tell([[1]])
+    #expect(heard.withLock { $0.last } == lost)
     feeds.remove(1)
     connection.close(CacheError(.closed, "the test is over"))
     withExtendedLifetime(server) {}
@@ -59,11 +63,32 @@ import Testing
     #expect(second == [bytes("b:")])
     #expect(feeds.widened(by: second).map(Set.init) == [bytes("a:"), bytes("b:")])
     feeds.track(second, on: connection)
-    #expect(told.withLock { $0.last } == 3 && feeds.missing(on: connection).isEmpty)
+    // Those who knew it already are not told again.
+    #expect(told.withLock { $0.sorted() } == [1, 2, 3] && feeds.missing(on: connection).isEmpty)
     // As they are written in a cluster, these do not overlap.
     let tagged = RedisFeeds(.tagged)
     for (number, prefix) in ["a:r:", "a"].enumerated() { tagged.add(number, [bytes(prefix)]) { _ in } }
     #expect(Set(tagged.missing(on: connection)) == [bytes("a:r:"), bytes("a")])
+    connection.close(CacheError(.closed, "the test is over"))
+    withExtendedLifetime(server) {}
+  }
+
+  @Test("what was changed here is told to those who listen to it, if these are several")
+  func own() async throws {
+    let server = try await HostileServer { _, _ in .silence }
+    let connection = try await RedisConnection.connect(RedisSettings(.socket(server.folder + "/s"))) { _ in
+    } onClose: { _, _ in
+    }
+    let feeds = RedisFeeds(.plain)
+    let told = Mutex<[Int: [[UInt8]]]>([:])
+    for (number, prefixes) in [1: [[1], [2]], 2: [[3]], 3: [[2]]] as [Int: [[UInt8]]] {
+      feeds.add(number, prefixes) { change in
+        if case .names(let names) = change { told.withLock { $0[number, default: []] += names } }
+      }
+    }
+    feeds.track(feeds.missing(on: connection), on: connection)
+    feeds.tellOwn([[1, 7], [2, 7], [3, 7]])
+    #expect(told.withLock { $0 } == [1: [[2, 7]], 3: [[2, 7]]])
     connection.close(CacheError(.closed, "the test is over"))
     withExtendedLifetime(server) {}
   }
