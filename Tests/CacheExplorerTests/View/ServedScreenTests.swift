@@ -27,13 +27,17 @@ struct ServedScreenTests {
 
   /// Sends requests with their numbers, and their sums.
   private mutating func serve(_ exchanges: [ServedExchange]) -> [Effect] {
-    var (numbered, counts) = (exchanges, ServedCounts())
-    if case .served(_, let known, _)? = scene.model[ServedPanel.self].message { counts = known }
+    var (numbered, counts) = (exchanges, served)
     for place in numbered.indices {
       counts.count(numbered[place].outcome, bytes: numbered[place].bytes, isWhole: numbered[place].isWhole)
       numbered[place].number = counts.requests
     }
     return scene.send(.served(numbered, counts, lost: 0))
+  }
+
+  /// What was served until now.
+  private var served: ServedCounts {
+    if case .served(_, let counts, _)? = scene.model[ServedPanel.self].message { counts } else { ServedCounts() }
   }
 
   private func lines(_ size: Size? = nil) -> [String] {
@@ -168,14 +172,17 @@ struct ServedScreenTests {
 
   @Test("What is asked for while the picture stands still is listed when it goes on")
   mutating func paused() {
+    scene.send(.input(.resized(Size(width: 200, height: 60))))
     _ = serve([])
     scene.press(.character("9"))
     _ = serve([exchange("/a", .hit)])
     scene.type(" ")
     _ = serve([exchange("/b", .hit)])
     _ = serve([exchange("/c", .hit)])
+    for lost in 2...3 { scene.send(.served([], served, lost: lost)) }
     #expect(lines().contains { $0.contains("HTTP 1–1 of the last 1 ") && $0.contains(" of 1 ") })
-    guard case .served(let told, let counts, lost: 0)? = scene.model[ServedPanel.self].message else {
+    #expect(!lines().contains { $0.contains("not listed") })
+    guard case .served(let told, let counts, lost: 5)? = scene.model[ServedPanel.self].message else {
       Issue.record("nothing is told")
       return
     }
@@ -183,6 +190,7 @@ struct ServedScreenTests {
     scene.type(" ")
     #expect(scene.model[ServedPanel.self].listed.map(\.path) == ["/c", "/b", "/a"])
     #expect(lines().contains { $0.contains("HTTP 1–3 of the last 3 ") && $0.contains(" of 3 ") })
+    #expect(lines().contains { $0.contains("not listed 5") })
   }
 
   @Test("A filter looks at method, path, status and outcome; masked, no path is shown")
@@ -202,7 +210,7 @@ struct ServedScreenTests {
     scene.send(.input(.resized(Size(width: width, height: height))))
     _ = serve([])
     scene.press(.character("9"))
-    _ = serve((0..<1_500).map { exchange("/\($0)", .hit, left: 5) })
+    for half in [0..<750, 750..<1_500] { _ = serve(half.map { exchange("/\($0)", .hit, left: 5) }) }
     #expect(scene.model[ServedPanel.self].exchanges.count == 1_000)
     #expect(scene.model[ServedPanel.self].counts?.requests == 1_500)
     for _ in 0..<40 { scene.press(.down) }
