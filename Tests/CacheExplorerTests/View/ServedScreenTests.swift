@@ -170,6 +170,13 @@ struct ServedScreenTests {
     #expect(exchange.sentence.hasSuffix(" It broke off here; only a whole answer is stored."))
   }
 
+  @Test("Why an answer is not stored is said in the terms of its fields")
+  mutating func unstored() {
+    let exchange = exchange("/a", .forwarded, reason: "uri-miss", detail: "no-freshness")
+    #expect(
+      exchange.sentence.hasSuffix(": it has no lifetime (max-age, Expires) and no validator (ETag, Last-Modified)."))
+  }
+
   @Test("What is asked for while the picture stands still is listed when it goes on")
   mutating func paused() {
     scene.send(.input(.resized(Size(width: 200, height: 60))))

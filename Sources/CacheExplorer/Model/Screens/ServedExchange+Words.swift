@@ -78,7 +78,8 @@ extension ServedExchange {
       "The answer is not stored: it was asked for with credentials, and nothing says that it is for all."
     case "vary": "The answer is not stored: no other request can match its Vary."
     case "cookie": "The answer is not stored: it sets a cookie; --store-cookies keeps such answers."
-    case "no-freshness": "The answer is not stored: it could neither be used unasked nor be asked about."
+    case "no-freshness":
+      "The answer is not stored: it has no lifetime (max-age, Expires) and no validator (ETag, Last-Modified)."
     case "status": "The answer is not stored: its status is not one that may be kept unasked."
     case "too-long": "The answer is not stored: its content is longer than --body-limit."
     case "no-length": "The answer is not stored: nobody can tell whether its content is whole."
