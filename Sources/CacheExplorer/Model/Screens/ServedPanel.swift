@@ -242,11 +242,11 @@ package enum ServedPanel: Panel {
     var text: DisplayText = ""
     let parts =
       ["from the cache \(FigureTable.percent(counts.hits, counts.answered)) of \(Format.count(counts.answered))"]
+      + (list.lost > 0 ? ["not listed \(Format.count(list.lost))"] : [])
       + (counts.validated > 0 ? ["validated \(Format.count(counts.validated))"] : [])
       + ["saved \(Format.bytes(counts.savedBytes))"]
       + (counts.collapsed > 0 ? ["collapsed \(Format.count(counts.collapsed))"] : [])
       + (counts.refused > 0 ? ["refused \(Format.count(counts.refused))"] : [])
-      + (list.lost > 0 ? ["not listed \(Format.count(list.lost))"] : [])
     for part in parts {
       let next = (text.width == 0 ? text : text + " · ") + DisplayText(part)
       guard next.width <= room else { break }
