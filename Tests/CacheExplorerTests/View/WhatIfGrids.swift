@@ -20,7 +20,7 @@ enum WhatIfGrids {
     │ ✓ adaptive  policy           ███████████████████████████████████▊░░░░░░░░░░░░░░░░░░░░░░░░   59.6%   +59.6      ±7.4  │
     │                                                                                                                      │
     │ DISK  0 look-ups · every key · 209 KiB · 1.2% of the time                                                            │
-    │ ▸ not enough is known yet: 0 look-ups were looked at closely                                                         │
+    │ ▸ not enough is known yet: 0 of 256 look-ups                                                                         │
     │   WHAT IF               HIT RATE                                                              CHANGE     ERROR       │
     │   now       lru 20 MiB  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░       —                 —       │
     │   ×0.25     5 MiB       ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░       —       —         —       │
@@ -63,7 +63,7 @@ enum WhatIfGrids {
     │ ✓ adaptive  policy           ███████████▉░░░░░░░░   59.6%   +59.6      ±7.4  │
     │                                                                              │
     │ DISK  0 look-ups · every key · 209 KiB · 1.2% of the time                    │
-    │ ▸ not enough is known yet: 0 look-ups were looked at closely                 │
+    │ ▸ not enough is known yet: 0 of 256 look-ups                                 │
     │   WHAT IF               HIT RATE                           CHANGE     ERROR  │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help

@@ -114,7 +114,7 @@ struct WhatIfTests {
   @Test("until enough is known every number is a dash, and the screen says so")
   func unknown() throws {
     let scene = try Self.scene(Size(width: 80, height: 24), reports: Self.reports(looks: 100))
-    #expect(scene.lines.contains { $0.contains("not enough is known yet: 100 look-ups were looked at closely") })
+    #expect(scene.lines.contains { $0.contains("not enough is known yet: 100 of 256 look-ups") })
     #expect(scene.lines.contains { $0.contains("×0.5") && $0.contains("50 entries") && $0.contains("—") })
     #expect(!scene.lines.contains { $0.contains("±") })
   }
@@ -209,7 +209,7 @@ struct WhatIfTests {
     #expect(script.output.contains("whatif: ok"))
     #expect(script.output.contains("×2        40 KiB"))
     let plain = try await Program.run(["open", file, "--plain"], input: "whatif memory\nwhatif nothing\nquit\n")
-    #expect(plain.output.contains("memory: not enough is known yet: 0 look-ups"))
+    #expect(plain.output.contains("memory: not enough is known yet: 0 of 256 look-ups"))
     #expect(plain.output.contains("whatif: error"))
   }
 }

@@ -43,6 +43,8 @@ import CStore
 /// - Complexity: A request of a key outside of the sample costs a hash. Memory is bounded by ``maximumEntries``.
 public struct HitRatioEstimator: Sendable {
   private static let groups = 64
+  /// Fewer sampled requests tell nothing.
+  package static let leastSamples = 4 * groups
   /// Of 24 bits of each hash.
   private static let hashes = 1 << 24
 
@@ -153,7 +155,7 @@ public struct HitRatioEstimator: Sendable {
   ///
   /// Empty as long as the sample holds less than a few hundred requests.
   public var estimates: [HitRatioEstimate] {
-    guard requests > 0, samples >= 4 * Self.groups else { return [] }
+    guard requests > 0, samples >= Self.leastSamples else { return [] }
     // If all groups there are were sampled, there would be more of them: the sample has 64.
     let mean = 1 / Double(Self.groups)
     let traffic = (values: sampled, mean: Double(requests) * mean)

@@ -81,10 +81,18 @@ package enum WhatIfText {
 
   package static func name(of factor: Double) -> String { "×" + Format.number(factor) }
 
+  /// How much more has to happen before anything is known.
+  private static func unknown(_ report: HitRatioReport) -> String {
+    let (found, needed) = (report.samples, HitRatioEstimator.leastSamples)
+    return found < needed
+      ? "not enough is known yet: \(Format.count(found)) of \(Format.count(needed)) look-ups"
+      : "not enough is known yet: \(Format.count(found)) look-ups tell too little"
+  }
+
   /// The cheapest change that helps, or that nothing does.
   package static func advice(_ report: HitRatioReport) -> String {
     guard let now = report.estimates.first else {
-      return "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely"
+      return unknown(report)
     }
     guard let change = report.cheapestImprovement else {
       let saving = report.cheapestSaving.map { "; \(capacity($0.capacity, report.level)) would do as well" }
@@ -107,7 +115,7 @@ package enum WhatIfText {
     let name = report.level.name
     var detail = RowDetail("\(name.uppercased())  \(row.title)  \(row.setting)")
     guard let value = row.value, let now = report.estimates.first?.value else {
-      detail.add("", "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely", .faint)
+      detail.add("", unknown(report), .faint)
       return detail
     }
     let isNow = row.margin == nil
