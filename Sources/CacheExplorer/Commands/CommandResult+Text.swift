@@ -32,7 +32,7 @@ extension CommandResult {
         + expectation.lines.map { "  " + harmless($0) }).joined(separator: "\n")
     }
     if outcome == .error {
-      let time = microseconds > 0 ? " after \(Format.decimal(microseconds)) µs" : ""
+      let time = took.map { " after \($0)" } ?? ""
       let why = error ?? "no reason given"
       // What is written as a compiler writes it has the word, and several lines if several things are wrong.
       guard why.contains(": error: ") else { return harmless("\(command): error\(time): \(why)") }
@@ -43,11 +43,16 @@ extension CommandResult {
     if let reason { parts.append("(\(reason))") }
     if let error { parts.append(error) }
     if let value { parts.append(Format.counted(size ?? value.count, "byte", isGrouped: false)) }
-    parts.append("in \(Format.decimal(microseconds)) µs")
+    if let took { parts.append("in \(took)") }
     var text = harmless(parts.joined(separator: " "))
     if let note { text += "; " + note.split(separator: "\n").map { harmless(String($0)) }.joined(separator: "\n  ") }
     guard let value, !value.isEmpty else { return text }
     return text + "\n" + Self.preview(value, of: size ?? value.count)
+  }
+
+  /// How long it took, as people say it; `nil` where nothing was measured.
+  private var took: String? {
+    microseconds > 0 ? Format.latency(nanoseconds: Int64(min(microseconds * 1_000, 9e18))) : nil
   }
 
   /// The beginning of a value, on lines of its own.

@@ -106,15 +106,15 @@ struct CommandTextTests {
   func sentenceText() {
     let hit = CommandResult(
       command: "get", outcome: .hit, level: "disk", value: Data("one\ntwo".utf8), microseconds: 9, note: "noted")
-    #expect(hit.sentence == "get: hit from disk 7 bytes in 9 µs; noted\n  one\n  two")
+    #expect(hit.sentence == "get: hit from disk 7 bytes in 9µs; noted\n  one\n  two")
     let windows = CommandResult(command: "get", outcome: .hit, value: Data("one\r\ntwo".utf8), microseconds: 9)
-    #expect(windows.sentence == "get: hit 8 bytes in 9 µs\n  one\n  two")
+    #expect(windows.sentence == "get: hit 8 bytes in 9µs\n  one\n  two")
     let miss = CommandResult(command: "get", outcome: .miss, reason: "expired", microseconds: 3)
-    #expect(miss.sentence == "get: miss (expired) in 3 µs")
+    #expect(miss.sentence == "get: miss (expired) in 3µs")
     let binary = CommandResult(command: "get", outcome: .hit, value: Data([0xff]), microseconds: 3)
-    #expect(binary.sentence == "get: hit 1 byte in 3 µs\n  (1 byte that is not text)")
+    #expect(binary.sentence == "get: hit 1 byte in 3µs\n  (1 byte that is not text)")
     let failed = CommandResult(command: "set", outcome: .error, microseconds: 3, error: "there is no level “x”")
-    #expect(failed.sentence == "set: error after 3 µs: there is no level “x”")
+    #expect(failed.sentence == "set: error after 3µs: there is no level “x”")
     let refused = CommandResult(
       command: "load", outcome: .error, microseconds: 0, error: "c.yaml: error: no\nc.yaml: error: nor that")
     #expect(refused.sentence == "load: c.yaml: error: no\n  c.yaml: error: nor that")
