@@ -96,8 +96,11 @@ import Testing
     #expect(lately["served"] as? [String: Int] == recent.served)
     let level = try #require((lately["levels"] as? [[String: Any]])?.first)
     #expect(level["hits"] as? Int == recent.levels["memory"]?.hits)
-    #expect(live.summary.hasSuffix("of \(try #require(recent.levels["origin"]).answered) keys"))
-    #expect(live.summary.contains("\nlast 5 s: \(recent.requests) requests, memory had "))
+    #expect(live.summary.hasSuffix("of \(try #require(recent.levels["origin"]).answered) lookups"))
+    let upper = try #require(recent.levels["memory"])
+    #expect(
+      live.summary.contains(
+        "\nlast 5 s: \(recent.requests) requests, memory hit \(upper.hits) of \(upper.answered) lookups"))
     for text in ["requests == \(recent.requests) lately", "memory.hits == \(level["hits"] ?? 0) lately"] {
       let report = try live.measure(Expectation(text))
       #expect(report.holds, "\(report.sentence)")

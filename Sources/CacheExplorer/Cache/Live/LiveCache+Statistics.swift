@@ -142,7 +142,7 @@ extension LiveCache {
     let counts = recent
     let parts = levels.compactMap { level -> String? in
       guard let count = counts.levels[level.name], count.answered > 0 else { return nil }
-      return "\(level.name) had \(count.hits) of \(Format.counted(count.answered, "key", isGrouped: false))"
+      return "\(level.name) hit \(count.hits) of \(Format.counted(count.answered, "lookup", isGrouped: false))"
     }
     return
       ([
