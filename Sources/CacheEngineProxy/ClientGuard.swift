@@ -44,12 +44,26 @@ final class ClientGuard: ChannelDuplexHandler {
   private var isOver: Bool { isLast && !isAnswering }
   /// The last answer has gone out.
   private var hasEnded = false
+  private var context: ChannelHandlerContext?
+
+  /// Whether no request is under way, and another one may be answered.
+  var isAtRest: Bool { !isReading && !isAwaiting && !hasRefused && !isLast && !hasEnded }
 
   /// `note`: Told of what was refused before anybody could read it as a request.
   init(headTimeout: Duration, idleTimeout: Duration, note: @escaping @Sendable (ServedRequest) -> Void) {
     self.headTimeout = .nanoseconds(headTimeout.clampedNanoseconds)
     self.idleTimeout = .nanoseconds(idleTimeout.clampedNanoseconds)
     self.note = note
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// Notes that a request came and was answered without being seen here.
+  func noteAnswer() {
+    untaken = .max
+    if let context { expect(context) }
   }
 
   func channelActive(context: ChannelHandlerContext) {

@@ -15,9 +15,20 @@ final class FieldBytes {
   /// The bytes of content that are still to come; `nil` if that is not known.
   fileprivate var contentLeft: Int?
   fileprivate var hasFailed = false
+  /// The parser reads nothing behind a request to upgrade.
+  fileprivate var hasStopped = false
   fileprivate var isWritingFields = false
   /// An answer as bytes, which goes out in place of the head that is written next.
   private var prepared: ByteBuffer?
+  /// How many heads the parser has read.
+  fileprivate(set) var heads = 0
+  /// What was answered from memory last, until somebody takes it.
+  var answered: KnownRequest?
+  /// Nothing in memory answers the request that comes now.
+  var wasTried = false
+
+  /// The parser is in no message, as far as it has told.
+  var isBetweenMessages: Bool { isHead && !hasFailed && !hasStopped }
 
   /// Lets bytes go out in place of the head that is written next: that of an answer, whose content may follow it.
   func prepare(_ answer: ByteBuffer) { prepared = answer }
@@ -89,7 +100,9 @@ final class FieldBytes {
     init(_ place: FieldBytes) { self.place = place }
 
     func note(_ head: HTTPRequestHead) {
+      place.heads &+= 1
       place.isHead = false
+      if head.headers.contains(name: "upgrade") { place.hasStopped = true }
       place.contentLeft = head.headers.first(name: "content-length").flatMap { Int(FieldList.trimmed($0[...])) }
     }
   }

@@ -83,10 +83,10 @@ extension HTTPResponseHead {
   }
 }
 
-extension ByteBuffer {
-  /// Writes a head as it goes over the network: what its fields can hold breaks no line.
-  mutating func write(_ head: HTTPTypes.HTTPResponse) {
-    let given = head.status
+extension HTTPTypes.HTTPResponse {
+  /// A head as it goes over the network: what its fields can hold breaks no line.
+  var bytes: [UInt8] {
+    let given = self.status
     // It has the phrases of known statuses.
     let status = HTTPResponseStatus(statusCode: given.code, reasonPhrase: given.reasonPhrase)
     // An array takes small pieces at a fraction of what a buffer needs for them.
@@ -96,15 +96,23 @@ extension ByteBuffer {
     bytes.append(contentsOf: String(status.code).utf8)
     bytes.append(UInt8(ascii: " "))
     bytes.append(contentsOf: status.reasonPhrase.utf8)
-    bytes.append(contentsOf: "\r\n".utf8)
-    for field in head.headerFields {
+    bytes.endLine()
+    for field in headerFields {
       bytes.append(contentsOf: field.name.rawName.utf8)
-      bytes.append(contentsOf: ": ".utf8)
+      bytes.append(UInt8(ascii: ":"))
+      bytes.append(UInt8(ascii: " "))
       unsafe field.withUnsafeBytesOfValue { unsafe bytes.append(contentsOf: $0) }
-      bytes.append(contentsOf: "\r\n".utf8)
+      bytes.endLine()
     }
-    bytes.append(contentsOf: "\r\n".utf8)
-    writeBytes(bytes)
+    bytes.endLine()
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func endLine() {
+    append(0x0D)
+    append(0x0A)
   }
 }
 

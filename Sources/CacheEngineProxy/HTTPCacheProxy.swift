@@ -79,7 +79,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     do {
       // What can be answered at once is answered where it was read.
       let instant = InstantAnswers(
-        cache: { [cache] in cache.immediateAnswer(for: $0, at: $1) }, origin: target, settings: settings,
+        cache: { [cache] in cache.immediateAnswer(for: $0, at: $1, after: $2) }, origin: target, settings: settings,
         note: { [tally] in tally.note($0) })
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 1024)
@@ -123,13 +123,15 @@ where Store.Key == String, Store.Value == StoredVariants {
     var encoding = HTTPResponseEncoder.Configuration()
     encoding.automaticallySetFramingHeaders = false
     let place = FieldBytes()
+    let guardian = ClientGuard(
+      headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout, note: instant.note)
     try channel.pipeline.syncOperations.addHandlers([
-      HalfClosure(), FieldBytes.Outside(place),
+      RepeatedFields(instant, place, guardian), HalfClosure(), FieldBytes.Outside(place),
       HTTPResponseEncoder(configuration: encoding),
       ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
       FieldBytes.Requests(place),
       HTTPServerPipelineHandler(),
-      ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout, note: instant.note),
+      guardian,
       InstantAnswerHandler(instant, place),
     ])
   }

@@ -12,14 +12,115 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// A request without content, with what it means and the answer that it was given last.
+struct KnownRequest {
+  private(set) var head: HTTPRequestHead
+  private(set) var request: HTTPTypes.HTTPRequest
+  private(set) var target: TargetURI
+  fileprivate var given: GivenAnswer?
+
+  /// Understands a request; `nil` if it is not to be forwarded.
+  init?(_ head: HTTPRequestHead, from peer: String?, _ answers: InstantAnswers) {
+    guard
+      case .forward(let request, let target, _) = RequestCheck(
+        head, origin: answers.origin, peer: peer, settings: answers.settings)
+    else { return nil }
+    (self.head, self.request, self.target) = (head, request, target)
+  }
+
+  /// Makes this the same request for another path, which begins with a slash.
+  ///
+  /// - Returns: Whether that is one.
+  mutating func ask(for path: String) -> Bool {
+    guard let target = target.with(path: path) else { return false }
+    head.uri = path
+    request.path = target.path
+    self.target = target
+    given = nil
+    return true
+  }
+}
+
+/// An answer without its content, as it was given once.
+private struct GivenAnswer {
+  let mark: AnswerMark?
+  let head: [UInt8]
+  let served: ServedRequest
+  let mayHaveBody: Bool
+  let isPart: Bool
+}
+
+/// An answer as it goes out.
+struct InstantAnswer {
+  /// Its head, with the content if little is copied.
+  let bytes: ByteBuffer
+  /// The content that is not there, with what is told when it was sent.
+  let rest: (IOData, sent: EventLoopPromise<Void>?)?
+  let served: ServedRequest
+}
+
 /// What it takes to answer from memory, with the types of the level hidden.
 struct InstantAnswers: Sendable {
-  let cache: @Sendable (HTTPTypes.HTTPRequest, TargetURI) -> HTTPCacheAnswer?
+  /// More content than this is not copied behind its head.
+  private static let mostCopied = 16 << 10
+  /// A longer head is not kept for the next answer, so that connections which wait take little memory.
+  private static let mostKept = 4 << 10
+
+  let cache: @Sendable (HTTPTypes.HTTPRequest, TargetURI, AnswerMark?) -> ImmediateAnswer?
   /// A target of the origin's.
   let origin: TargetURI
   let settings: ProxySettings
   let note: @Sendable (ServedRequest) -> Void
   let files = ContentFiles()
+
+  /// Answers a request that has come at a time, if that can be done at once.
+  func answer(
+    _ known: inout KnownRequest, since start: ContinuousClock.Instant, _ context: ChannelHandlerContext
+  ) -> InstantAnswer? {
+    // What answers wrote a moment ago may only have to be sent.
+    if !context.channel.isWritable { context.flush() }
+    // A client that asks but does not take has to wait, and only a task can make it wait.
+    guard context.channel.isWritable, let found = cache(known.request, known.target, known.given?.mark),
+      let (given, content) = Self.given(found, to: known, from: origin)
+    else { return nil }
+    known.given = given.mark == nil || given.head.count > Self.mostKept ? nil : given
+    var served = given.served
+    served.bytes = given.mayHaveBody ? content.count : 0
+    let copied = served.bytes <= Self.mostCopied ? served.bytes : 0
+    var bytes = context.channel.allocator.buffer(capacity: given.head.count + copied)
+    bytes.writeBytes(given.head)
+    if copied > 0 { bytes.writeBytes(content) }
+    let rest = served.bytes > copied ? self.rest(content, isPart: given.isPart, context) : nil
+    served.isWhole = true
+    served.duration = start.duration(to: .now)
+    return InstantAnswer(bytes: bytes, rest: rest, served: served)
+  }
+
+  private static func given(
+    _ answer: ImmediateAnswer, to known: KnownRequest, from origin: TargetURI
+  ) -> (GivenAnswer, Data)? {
+    switch answer {
+    case .again(let content): return known.given.map { ($0, content) }
+    case .new(let answer, let mark):
+      guard let content = answer.body.bytes else { return nil }
+      let framed = FramedHead(answer, to: known.head, from: origin, mayStay: true)
+      let given = GivenAnswer(
+        mark: mark, head: framed.head.bytes, served: ServedRequest(answer, to: known.head),
+        mayHaveBody: framed.mayHaveBody, isPart: framed.head.status == .partialContent)
+      return (given, content)
+    }
+  }
+
+  private func rest(
+    _ content: Data, isPart: Bool, _ context: ChannelHandlerContext
+  ) -> (IOData, sent: EventLoopPromise<Void>?) {
+    // A part would keep the whole, as large as that is.
+    guard !isPart, let place = files.place(of: content) else { return (.byteBuffer(ByteBuffer(bytes: content)), nil) }
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    // Until then the file must not be closed.
+    sent.futureResult.whenComplete { _ in withExtendedLifetime(place) {} }
+    return (.fileRegion(place.region), sent)
+  }
 }
 
 /// Answers on the event loop what the cache can answer at once; everything else goes on to a task.
@@ -31,8 +132,6 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// More content than this is not copied behind its head.
-  private static let mostCopied = 16 << 10
   /// Stands for the head of every answer, which goes out as bytes.
   private static let head = HTTPResponseHead(version: .http1_1, status: .ok)
 
@@ -74,42 +173,18 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   /// Answers a request if that can be done at once.
   private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
     let start = ContinuousClock.now
-    // What answers wrote a moment ago may only have to be sent.
-    if !context.channel.isWritable { context.flush() }
-    // A client that asks but does not take has to wait, and only a task can make it wait.
-    guard context.channel.isWritable,
-      case .forward(let request, let target, _) = RequestCheck(
-        head, origin: answers.origin, peer: peer, settings: answers.settings),
-      let answer = answers.cache(request, target), let content = answer.body.bytes
+    guard !fields.wasTried, var known = KnownRequest(head, from: peer, answers),
+      let answer = answers.answer(&known, since: start, context)
     else { return false }
-    let framed = FramedHead(answer, to: head, from: answers.origin, mayStay: true)
-    var served = ServedRequest(answer, to: head)
-    served.bytes = framed.mayHaveBody ? content.count : 0
-    let copied = served.bytes <= Self.mostCopied ? served.bytes : 0
-    var bytes = context.channel.allocator.buffer(capacity: 512 + copied)
-    bytes.write(framed.head)
-    if copied > 0 { bytes.writeBytes(content) }
-    fields.prepare(bytes)
+    fields.prepare(answer.bytes)
     context.write(wrapOutboundOut(.head(Self.head)), promise: nil)
-    if served.bytes > copied { write(content, isPart: framed.head.status == .partialContent, context) }
+    if let (rest, sent) = answer.rest { context.write(wrapOutboundOut(.body(rest)), promise: sent) }
     context.write(wrapOutboundOut(.end(nil)), promise: nil)
     // Once all that have asked by now have their answers: each is sent quickly then, and a client that reads is not woken for each.
     context.eventLoop.assumeIsolated().execute { context.flush() }
-    served.isWhole = true
-    served.duration = start.duration(to: .now)
-    answers.note(served)
+    fields.answered = known
+    answers.note(answer.served)
     return true
-  }
-
-  private func write(_ content: Data, isPart: Bool, _ context: ChannelHandlerContext) {
-    // A part would keep the whole, as large as that is.
-    guard !isPart, let place = answers.files.place(of: content) else {
-      return context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: content)))), promise: nil)
-    }
-    let sent = context.eventLoop.makePromise(of: Void.self)
-    // Until then the file must not be closed.
-    sent.futureResult.whenComplete { _ in withExtendedLifetime(place) {} }
-    context.write(wrapOutboundOut(.body(.fileRegion(place.region))), promise: sent)
   }
 }
 

@@ -104,8 +104,8 @@ struct ContentFilesTests: ProxySuite {
     try await withProxy(origin: { _ in Self.fresh(content) }) { (port, proxy, _) async throws in
       _ = try await ask(port, get())
       let answers = InstantAnswers(
-        cache: { proxy.cache.immediateAnswer(for: $0, at: $1) }, origin: proxy.target, settings: ProxySettings(),
-        note: log.note)
+        cache: { proxy.cache.immediateAnswer(for: $0, at: $1, after: $2) }, origin: proxy.target,
+        settings: ProxySettings(), note: log.note)
       #expect(try !isSentFromFile(["Host": "a", "Range": "bytes=0-40000"], answers))
       #expect(try isSentFromFile(["Host": "a"], answers))
       #expect(log.all.suffix(2 * ContentFiles.sendings).map(\.status).first == 206)

@@ -165,13 +165,21 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   /// - Parameters:
   ///   - request: A request without content and without fields of its connection.
   ///   - target: What it is for.
+  ///   - mark: That of the answer that the same request had before.
   /// - Returns: The answer; `nil` if only ``response(for:body:interim:)`` can tell.
-  package func immediateAnswer(for request: HTTPTypes.HTTPRequest, at target: TargetURI) -> HTTPCacheAnswer? {
+  package func immediateAnswer(
+    for request: HTTPTypes.HTTPRequest, at target: TargetURI, after mark: AnswerMark? = nil
+  ) -> ImmediateAnswer? {
     guard request.method == .get || request.method == .head, let stored = store.peek(target.text) else { return nil }
     let now = clock.timeSinceEpoch
     let decision = policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now)
     guard case .answer(let place) = decision else { return nil }
-    return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
+    let response = stored.responses[place]
+    let new = AnswerMark(response, timeToLive: timeToLive(response, at: now), at: now)
+    if let mark, mark == new { return .again(response.body) }
+    let answer = answer(response, to: request, at: now, CacheStatus(cache: name))
+    let isWhole = answer.head.status == response.head.status && answer.body.bytes?.count == response.body.count
+    return .new(answer, isWhole ? new : nil)
   }
 
   private static func normalized(

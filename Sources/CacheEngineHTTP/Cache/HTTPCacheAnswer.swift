@@ -1,6 +1,12 @@
 #if HTTP
 public import HTTPTypes
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// An answer, and how the cache obtained it.
 public struct HTTPCacheAnswer: Sendable {
   /// Status and fields, including `Age` and `Cache-Status`.
@@ -9,6 +15,36 @@ public struct HTTPCacheAnswer: Sendable {
   public var body: HTTPBody
   /// How the cache obtained it.
   public var status: CacheStatus
+}
+
+/// An answer that was there at once.
+package enum ImmediateAnswer: Sendable {
+  /// The same as before, with its content, which is all that is stored.
+  case again(Data)
+  /// With what to know it by, if it has all of the content that is stored.
+  case new(HTTPCacheAnswer, AnswerMark?)
+}
+
+/// What an answer from memory was made of: for as long as that stays the same, so does the answer to the same request.
+package struct AnswerMark: Sendable, Equatable {
+  private let reading: ResponseReading
+  private let age: Int64
+  private let timeToLive: Int?
+  private let size: Int
+  private let hasTrailers: Bool
+
+  init(_ response: StoredResponse, timeToLive: Int?, at now: Duration) {
+    reading = response.reading
+    age = response.age(at: now)?.components.seconds ?? 0
+    self.timeToLive = timeToLive
+    size = response.body.count
+    hasTrailers = !response.trailers.isEmpty
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.reading.isOfSame(as: right.reading) && left.age == right.age && left.timeToLive == right.timeToLive
+      && left.size == right.size && left.hasTrailers == right.hasTrailers
+  }
 }
 
 /// That the origin gave no answer to a request, with how the cache dealt with it.

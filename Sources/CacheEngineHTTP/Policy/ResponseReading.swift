@@ -41,6 +41,9 @@ struct ResponseReading: Sendable, Hashable {
     return terms
   }
 
+  /// Whether another one is of the same response, or of a copy of it.
+  func isOfSame(as other: Self) -> Bool { memory === other.memory }
+
   static func == (left: Self, right: Self) -> Bool { true }
 
   func hash(into hasher: inout Hasher) {}

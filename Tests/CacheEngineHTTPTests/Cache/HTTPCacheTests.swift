@@ -63,12 +63,53 @@ struct HTTPCacheTests {
     let target = try #require(TargetURI(get()))
     #expect(cache.immediateAnswer(for: get(), at: target) == nil)
     _ = try await cache.response(for: get()).text()
-    #expect(cache.immediateAnswer(for: get(), at: target)?.status.isHit == true)
+    guard case .new(let answer, _?)? = cache.immediateAnswer(for: get(), at: target) else {
+      Issue.record("it is not answered at once")
+      return
+    }
+    #expect(answer.status.isHit)
     faults.fault = Fault(isDown: true)
     #expect(cache.immediateAnswer(for: get(), at: target) == nil)
     faults.fault = .none
     clock.advance(by: .seconds(10))
     #expect(cache.immediateAnswer(for: get(), at: target) == nil)
+  }
+
+  @Test("N32: what is answered at once is known to be the same as before for a second, while nothing else is stored")
+  func again() async throws {
+    let contents = ["one", "two", "two"]
+    let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], contents[count]) }
+    let cache = cache(origin)
+    let target = try #require(TargetURI(get()))
+    let part = get("Range: bytes=0-1")
+    func newMark(_ request: HTTPTypes.HTTPRequest) -> AnswerMark? {
+      guard case .new(_, let mark)? = cache.immediateAnswer(for: request, at: target) else { return nil }
+      return mark
+    }
+    func isSame(after mark: AnswerMark) -> Bool {
+      if case .again? = cache.immediateAnswer(for: get(), at: target, after: mark) { true } else { false }
+    }
+    var marks: [AnswerMark] = []
+    for content in contents {
+      _ = try await cache.response(for: get()).text()
+      // What is left of its life is told in whole seconds, too.
+      clock.advance(by: .milliseconds(1))
+      for mark in marks { #expect(!isSame(after: mark)) }
+      let mark = try #require(newMark(get()))
+      clock.advance(by: .milliseconds(998))
+      guard case .again(let bytes)? = cache.immediateAnswer(for: get(), at: target, after: mark) else {
+        Issue.record("it is not known to be the same")
+        return
+      }
+      #expect(String(decoding: bytes, as: UTF8.self) == content)
+      // A part is not all that is stored.
+      #expect(newMark(part) == nil)
+      clock.advance(by: .milliseconds(1))
+      #expect(!isSame(after: mark))
+      marks.append(mark)
+      try await cache.remove(target.text)
+      #expect(!isSame(after: mark))
+    }
   }
 
   @Test("N22: one key for all spellings of a target, and what is keyed is forwarded")
