@@ -34,7 +34,7 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
 
   /// The entry that the best of several strategies would evict: by recency, by frequency, or by what returns.
   ///
-  /// The strategies are tried continuously on a sample of the keys. Until one of them has had more hits, a fifth of the entries is
+  /// The strategies are tried continuously on a sample of the keys. Until one of them has had more hits, a tenth of the entries is
   /// for new ones and the rest for those used again; with fewer than 4 entries it is always ``lru``. This is the default;
   /// <doc:ChoosingWhatLeaves> says what it achieves and what it costs.
   public static let adaptive = Eviction(kind: .adaptive)

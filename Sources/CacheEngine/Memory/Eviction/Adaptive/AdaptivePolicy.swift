@@ -10,7 +10,7 @@ public import CacheCore
 /// What is taken from where:
 /// - The window, the duel of frequencies and the segmented main part: G. Einziger, R. Friedman, B. Manes, TinyLFU: a
 ///   highly efficient cache admission policy, ACM Transactions on Storage 13(4), 2017.
-/// - The queue beside an order of use, and ghosts that enter it at once: T. Johnson, D. Shasha, 2Q, VLDB 1994; J. Yang et al.,
+/// - Ghosts of the window that enter the main part at once: T. Johnson, D. Shasha, 2Q, VLDB 1994; J. Yang et al.,
 ///   FIFO queues are all you need for cache eviction, SOSP 2023.
 /// - A list for what was used once and one for what was used again: N. Megiddo, D. S. Modha, ARC: a self-tuning, low overhead
 ///   replacement cache, FAST 2003. The trial does what its ghosts do there.

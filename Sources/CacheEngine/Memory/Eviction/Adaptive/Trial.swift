@@ -15,9 +15,11 @@ struct Trial: Sendable {
   /// For how many sampled requests hits count, for each entry of a miniature; and at least.
   ///
   /// By the share of the cache that is new, and not by the clock of a large one: what is seen counts as soon as it is seen.
-  private static let (memory, leastMemory) = (15, 200)
-  /// By how many deviations of a count another division must have had more hits: what is a matter of chance changes nothing.
-  private static let evidence = 1.2
+  private static let (memory, leastMemory) = (15, 2_000)
+  /// By how many standard deviations another division must have had more hits: what is a matter of chance changes nothing.
+  ///
+  /// The first is for samples of one key in four or more, the second for smaller ones.
+  private static let (evidence, evidenceOfFew) = (2.0, 1.2)
 
   private var miniatures = ContiguousArray(Division.allCases.map { Miniature($0) })
   /// The entries of each miniature; 0 before the first.
@@ -29,6 +31,8 @@ struct Trial: Sendable {
   private var scores = [Double](repeating: 0, count: Division.allCases.count)
   /// The requests that count, as the scores are the hits.
   private var seen = 0.0
+  /// For each division a row: the requests that count which it found and each of the others did not.
+  private var wins = [Double](repeating: 0, count: Division.allCases.count * Division.allCases.count)
   private var best = Trial.first
 
   /// What is followed until another had more hits: it loses least where it is wrong.
@@ -56,11 +60,24 @@ struct Trial: Sendable {
 
   /// Asks every miniature for a hash, which is in the sample; now and then, gives the best division.
   mutating func request(_ hash: UInt32, _ mixed: UInt64, _ sketch: borrowing FrequencySketch) -> Division? {
+    var found = 0
     for index in miniatures.indices where miniatures[index].request(hash, mixed, size: size, sketch) {
       hits[index] &+= 1
+      found |= 1 << index
     }
+    if isDense, found != 0, found != 1 << miniatures.count - 1 { noteWins(found) }
     requests &+= 1
     return requests >= Self.round ? endRound() : nil
+  }
+
+  /// One key in four or more is in the sample.
+  private var isDense: Bool { shift <= Self.leastShift }
+
+  /// Counts a request for each two divisions, one a bit, of which one found it and the other did not.
+  private mutating func noteWins(_ found: Int) {
+    for winner in miniatures.indices where found >> winner & 1 == 1 {
+      for loser in miniatures.indices where found >> loser & 1 == 0 { wins[winner * miniatures.count + loser] += 1 }
+    }
   }
 
   private mutating func endRound() -> Division {
@@ -71,19 +88,39 @@ struct Trial: Sendable {
     }
     seen = (seen + Double(requests)) * decay
     requests = 0
-    let score = scores[best.rawValue]
-    let margin = Self.evidence * min(score, seen - score).squareRoot()
+    if isDense { for index in wins.indices { wins[index] *= decay } }
     if let leader = Division.allCases.max(by: { scores[$0.rawValue] < scores[$1.rawValue] }),
-      scores[leader.rawValue] > score + margin
+      scores[leader.rawValue] > scores[best.rawValue] + margin(over: leader)
     {
       best = leader
     }
     return best
   }
 
+  /// How many more hits than ``best`` a division must have had.
+  ///
+  /// If two were equally good, each request that only one of them found would fall to either by chance: Q. McNemar, Note on the
+  /// sampling error of the difference between correlated proportions or percentages, Psychometrika 12(2), 1947. A sparse sample
+  /// differs from the rest by more than that, since requests for one key go together, so that all hits count there.
+  private func margin(over leader: Division) -> Double {
+    guard isDense else {
+      let score = scores[best.rawValue]
+      return Self.evidenceOfFew * min(score, seen - score).squareRoot()
+    }
+    return Self.evidence * (wins(leader, best) + wins(best, leader)).squareRoot()
+  }
+
+  private func wins(_ winner: Division, _ loser: Division) -> Double {
+    wins[winner.rawValue * miniatures.count + loser.rawValue]
+  }
+
   private mutating func start(_ newShift: UInt64) {
     shift = newShift
     miniatures = ContiguousArray(Division.allCases.map { Miniature($0) })
+    // What was counted of other keys may lack the wins that say how much of it is chance.
+    for index in hits.indices { (hits[index], scores[index]) = (0, 0) }
+    for index in wins.indices { wins[index] = 0 }
+    (requests, seen) = (0, 0)
   }
 
   /// What ``SlotUses/sample(_:)`` of the keys in the sample is at most.

@@ -74,10 +74,7 @@ struct WindowedOrder: Sendable {
       lists.move(slot, to: Self.window)
       return
     }
-    if lists.list(slot) == Self.window, !division.promotes {
-      if division.renews { lists.move(slot, to: Self.window) }
-      return
-    }
+    if lists.list(slot) == Self.window, !division.promotes { return lists.move(slot, to: Self.window) }
     lists.move(slot, to: Self.protected)
     if !division.isPlain { shrinkProtected(by: Self.stride) }
   }
