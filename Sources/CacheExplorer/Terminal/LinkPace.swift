@@ -131,7 +131,9 @@ struct LinkPace {
   }
 
   /// After which an answer will not come any more; a terminal may have been left by somebody who was attached to it.
+  ///
+  /// A picture that stands still for longer than ten seconds is worse than one too many on a line that is as slow as that.
   private func patience(_ bytes: Int) -> Duration {
-    .seconds(max(3, 4 * Double(bytes) / (rate ?? 2_000)))
+    .seconds(min(max(3, 4 * Double(bytes) / (rate ?? 2_000)), 10))
   }
 }

@@ -122,4 +122,14 @@ struct LinkPaceTests {
     pace.noteKey(at: at(5_100))
     guard case .bytes = pace.room(at: at(5_100)) else { return #expect(Bool(false)) }
   }
+
+  @Test("no answer is waited for longer than ten seconds, however much was written before it")
+  func lostFirst() {
+    var pace = LinkPace()
+    pace.ask(at: at(0))
+    pace.answered(at: at(20))
+    _ = pace.write(40_000, at: at(20))
+    #expect(pace.room(at: at(9_900)) == .wait(.seconds(1)))
+    #expect(pace.room(at: at(10_100)) == .whole)
+  }
 }
