@@ -339,7 +339,7 @@ let package = Package(
     .testTarget(
       name: "CacheEngineProxyTests",
       dependencies: [
-        "CacheEngineProxy", "CacheEngineHTTP", "CacheEngineNetwork", "CacheEngine",
+        "CacheEngineProxy", "CacheEngineHTTP", "CacheEngineNetwork", "CacheEngine", "CacheEngineTesting",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),

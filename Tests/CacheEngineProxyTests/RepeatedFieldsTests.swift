@@ -172,6 +172,15 @@ struct RepeatedFieldsTests {
     }
   }
 
+  @Test("any byte in a path is what it is")
+  func pathBytes() throws {
+    for byte in UInt8.min...UInt8.max {
+      for path in [[0x2F, byte], [0x2F, byte, 0x62], [byte, 0x61], [0x2F, 0x3F, byte]] as [[UInt8]] {
+        try expectAlike([Array("GET ".utf8) + path + Self.head.utf8.dropFirst(6)], "\(path)")
+      }
+    }
+  }
+
   @Test("a head in pieces, or with more before or behind it, is read as such")
   func pieces() throws {
     let head = Array(Self.head.utf8)
