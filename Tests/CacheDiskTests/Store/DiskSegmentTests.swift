@@ -14,10 +14,12 @@ import Testing
   private let folder = DiskFolder()
   private let clock = ManualClock()
 
-  private func open(_ durability: Durability = .buffered, calls: FileCalls = FileCalls()) throws -> Level {
+  private func open(
+    _ durability: Durability = .buffered, access: StoreAccess = .readWrite, calls: FileCalls = FileCalls()
+  ) throws -> Level {
     try Level(
       directory: folder.path, capacity: 1 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
-      durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
+      durability: durability, access: access, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
       removalListener: nil, calls: calls)
   }
 
@@ -164,6 +166,22 @@ import Testing
     let isSpareThere = store.state.withLock(\.spare.isThere)
     #expect(!isSpareThere)
     #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+    try await level.close()
+  }
+
+  @Test("who looks for the newest file of the log while a clear removes it finds it gone, which is no error")
+  func clearedMeanwhile() async throws {
+    let level = try open()
+    let store = try #require(level.store)
+    try await level.set(value(1), forKey: "a")
+    let newest = try #require(store.state.withLock(\.segments).last)
+    try await level.clear()
+    #expect(try newest.nameCount() == 0)
+    // As who had taken it for the newest just before.
+    store.state.withLock { $0.segments.append(newest) }
+    #expect(try !store.isInPlace())
+    store.state.withLock { _ = $0.segments.removeLast() }
+    #expect(try store.isInPlace())
     try await level.close()
   }
 }

@@ -94,6 +94,11 @@ final class Segment: Sendable {
     return try file.read(count, at: offset)
   }
 
+  /// How many names the file has; 0 where there is no file any more.
+  func nameCount() throws -> Int {
+    do { return try file().nameCount() } catch let failure as SystemFailure where failure.number == ENOENT { return 0 }
+  }
+
   /// What the file takes on the disk; 0 if that cannot be told.
   var allocatedBytes: Int { held.withLock(\.file)?.allocatedBytes ?? directory.allocatedBytes(of: name) }
 

@@ -57,7 +57,7 @@ extension SegmentedStore {
     let (directory, lock, look) = place.withLock { ($0.directory, $0.lock, $0.look) }
     if let look, look.isRecent(at: now), look.shows(try directory.status()) { return true }
     guard let status = try directory.statusInPlace() else { return false }
-    let names = try state.withLock({ $0.segments.last })?.file().nameCount()
+    let names = try state.withLock({ $0.segments.last })?.nameCount()
     // Somebody keeps a copy: it stays as it is from now on, which the directory's time does not tell.
     if let names, names > 1 { state.withLock { $0.hasSegmentEnded = true } }
     if let look, look.shows(status) {
