@@ -184,4 +184,20 @@ import Testing
     #expect(try store.isInPlace())
     try await level.close()
   }
+
+  @Test("for who only looks, the file that a writer has made for its next segment is no stray")
+  func spareOfAnother() async throws {
+    let level = try open()
+    let store = try #require(level.store)
+    _ = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    try folder.write(Data(), to: "notes.txt")
+    try folder.write(Data("left".utf8), to: "tmp-00000000000fffff")
+    let looking = try open(access: .readOnly)
+    let report = try await looking.verify()
+    #expect(report.isSound && Set(report.strays) == ["notes.txt", "tmp-00000000000fffff"])
+    let isSpareThere = store.state.withLock(\.spare.isThere)
+    #expect(isSpareThere)
+    try await looking.close()
+    try await level.close()
+  }
 }

@@ -105,6 +105,7 @@ extension SegmentedStore {
       let segment = FileName.segment.number(in: name).flatMap { segments.contains($0) ? $0 : nil }
       let value = FileName.value.number(in: name).flatMap { number in values[number].map { (number, $0) } }
       guard segment != nil || value != nil else {
+        if try mayBeSpare(name, directory) { continue }
         report.note(stray: name)
         if repairing, FileName.isOurs(name), !directory.isDirectory(name) {
           try directory.remove(name)
@@ -128,6 +129,12 @@ extension SegmentedStore {
     }
     if access == .readOnly { report.accountedBytes = report.allocatedBytes }
     return report
+  }
+
+  /// Whether a file may be what the writer of a store that is only looked at has made for its next segment.
+  private func mayBeSpare(_ name: String, _ directory: StoreDirectory) throws -> Bool {
+    guard access == .readOnly, FileName.temporary.number(in: name) != nil else { return false }
+    return try directory.size(of: name) ?? 0 == 0
   }
 
   /// The values in files of their own, with their lengths; the index is gone through a page at a time.
