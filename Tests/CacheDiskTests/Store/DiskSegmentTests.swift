@@ -200,4 +200,97 @@ import Testing
     try await looking.close()
     try await level.close()
   }
+
+  @Test(
+    "P5 a spare file that cannot be made or renamed is an error of nobody, and leaves nothing behind",
+    arguments: [ENOSPC, EDQUOT, EMFILE, EACCES, EROFS, EIO], [true, false])
+  func refusedSpare(code: Int32, whenMade: Bool) async throws {
+    let refused = Mutex(0)
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      guard whenMade, name.hasPrefix("tmp-"), flags & O_CREAT != 0 else { return real.open(directory, name, flags) }
+      refused.withLock { $0 += 1 }
+      errno = code
+      return -1
+    }
+    calls.renameNew = { directory, old, new in
+      guard !whenMade else { return real.renameNew(directory, old, new) }
+      refused.withLock { $0 += 1 }
+      errno = code
+      return -1
+    }
+    let level = try open(calls: calls)
+    let store = try #require(level.store)
+    _ = try await fill(level, store) {
+      #expect(folder.allocatedBytes <= 1 << 20)
+      return refused.withLock { $0 } >= 4
+    }
+    let isSpareThere = store.state.withLock(\.spare.isThere)
+    #expect(folder.names.count { $0.hasPrefix("tmp-") } == (isSpareThere ? 1 : 0))
+    #expect(try await level.verify().isSound)
+    try await level.close()
+    #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+  }
+
+  @Test(
+    "a spare file goes with its directory, and with what is removed from that, and the store starts over",
+    arguments: ["the directory", "all files", "the spare file", "all but the spare file", "the directory, renamed"])
+  func spareGone(removing what: String) async throws {
+    let level = try open()
+    let store = try #require(level.store)
+    let number = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    let moved = DiskFolder()
+    switch what {
+    case "the directory": try FileManager.default.removeItem(atPath: folder.path)
+    case "the directory, renamed": try FileManager.default.moveItem(atPath: folder.path, toPath: moved.path)
+    default:
+      for name in folder.names where name != "lock" {
+        let isSpare = name.hasPrefix("tmp-")
+        if what == "all files" || isSpare == (what == "the spare file") { try folder.remove(name) }
+      }
+    }
+    let newest = store.state.withLock(\.lastSegmentNumber)
+    _ = try await fill(level, store, from: number) {
+      store.state.withLock { $0.lastSegmentNumber > newest + 40 && $0.spare.isThere }
+    }
+    #expect(folder.names.count { $0.hasPrefix("tmp-") } == 1)
+    #expect(!moved.names.contains { $0.hasPrefix("tmp-") })
+    #expect(try await level.verify().isSound)
+    try await level.close()
+    #expect(!folder.names.contains { $0.hasPrefix("tmp-") })
+  }
+
+  @Test("clears in turn with sets leave one file of the log, one spare file at most, and no descriptor")
+  func clears() async throws {
+    let opened = Mutex(0)
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      let descriptor = real.open(directory, name, flags)
+      if descriptor >= 0 { opened.withLock { $0 += 1 } }
+      return descriptor
+    }
+    calls.close = { descriptor in
+      opened.withLock { $0 -= 1 }
+      return real.close(descriptor)
+    }
+    let level = try open(calls: calls)
+    let store = try #require(level.store)
+    _ = try await fill(level, store) { store.state.withLock(\.spare.isThere) }
+    var most: Int?
+    for round in 0..<100 {
+      try await level.clear()
+      store.awaitRemoval()
+      let now = opened.withLock { $0 }
+      #expect(now <= most ?? now)
+      most = now
+      #expect(folder.segments.count == 1)
+      #expect(folder.names.count { $0.hasPrefix("tmp-") } <= 1)
+      try await level.set(value(round % 256), forKey: "a")
+      #expect(try await level.get("a") == value(round % 256))
+    }
+    #expect(try await level.verify().isSound)
+    try await level.close()
+  }
 }
