@@ -258,8 +258,10 @@ struct Job {
       let report = try await level.verify()
       // Where nobody waits for the disk, the lock may come there without the records whose file it names; it is told then.
       let isSound = tier == .buffered ? !report.damaged.contains { !$0.key.isEmpty } : report.isSound
-      // Nor are the heads of its log there for certain: while nobody can say whose a value's file is, it stays, and is counted.
-      if !isSound || tier != .buffered && report.strayCount > 0 { problems.append("the store is not sound: \(report)") }
+      // Nor are the heads of its log there for certain, and nowhere is the first one before the first record: while nobody can say whose
+      // a value's file is, it stays, and is counted.
+      let mayStray = tier == .buffered || report.entries == 0
+      if !isSound || !mayStray && report.strayCount > 0 { problems.append("the store is not sound: \(report)") }
       try checkRoom()
     } catch { problems.append("\(error)") }
     do { try await level.close() } catch { problems.append("it does not close: \(error)") }
