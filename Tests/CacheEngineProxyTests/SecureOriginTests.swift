@@ -343,9 +343,11 @@ struct SecureOriginTests: ProxySuite {
       while origin.requests.isEmpty { try await turn() }
       let answer = try await ask(port, get("/b"))
       #expect(content(answer) == large)
-      #expect(origin.sent == 1)
+      // The client may have all of it before the server is told that it is out.
+      while origin.sent == 0 { try await turn() }
       try await greedy.leave()
       while origin.connections.closed == 0 { try await turn() }
+      #expect(origin.sent == 1)
     }
   }
 
