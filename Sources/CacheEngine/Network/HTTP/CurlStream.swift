@@ -269,7 +269,7 @@ package import Foundation
 
   // MARK: What libcurl calls
 
-  fileprivate func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+  func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
     do throws(HTTPViolation) {
       let content = unsafe HTTPHead.content(of: headerLine)
       let isTrailer = head.isComplete
@@ -302,7 +302,7 @@ package import Foundation
   /// Takes in a part of the content.
   ///
   /// - Returns: How much of it, or `CURL_WRITEFUNC_PAUSE` if what came before has to be taken first.
-  fileprivate func receive(content: UnsafeRawBufferPointer) -> Int {
+  func receive(content: UnsafeRawBufferPointer) -> Int {
     let (taken, reader) = state.withLock { state in
       guard state.content.count < request.buffer else {
         state.holdsContentBack = true
