@@ -1,4 +1,5 @@
 import CacheEngine
+import Foundation
 import Synchronization
 import Testing
 
@@ -43,5 +44,25 @@ import Testing
     #expect(messages.contains { if case .replaced = $0 { true } else { false } })
     #expect(explorer.interpreter.current.file == "c.yaml")
     try await explorer.live.close()
+  }
+
+  @Test("What was opened before a level that cannot be opened is closed when that is told, whoever holds it")
+  func isClosed() async throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("", to: "file")
+    let configuration = try ConfigurationReader.read(
+      "levels: [{ disk: { directory: first } }, { disk: { directory: file } }]", file: "c.yaml",
+      folder: folder.url.path())
+    var builder = CacheBuilder<Data>(clock: SystemClock(), observers: [], whatIf: [], whatIfShare: 0.05)
+    do {
+      _ = try await builder.open(configuration, file: "c.yaml")
+      Issue.record("a file was opened as a directory")
+    } catch let failure as ConfigurationFailure {
+      #expect(failure.description.contains("disk-2 cannot be opened"))
+    }
+    // What the level has locked it has locked against this as well.
+    let lock = try FileHandle(forUpdating: folder.url.appending(path: "first/lock"))
+    #expect(flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+    withExtendedLifetime(builder) {}
   }
 }
