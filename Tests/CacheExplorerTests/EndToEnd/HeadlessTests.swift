@@ -19,6 +19,9 @@ import Testing
       """, to: "cache.yaml")
   }
 
+  /// Lets a read wait 50 s for its copies instead of 50 ms, however busy the disk is.
+  private static let unhurried = "speed 0.001\n"
+
   private func play(
     _ script: String, _ configuration: String, arguments: [String] = ["--format", "json"]
   ) async throws -> Program.Run {
@@ -31,7 +34,7 @@ import Testing
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let run = try await play(
-      "get LICENSE\nget LICENSE\nwarn\nget LICENSE\nget LICENSE\nclear\nget LICENSE\n",
+      Self.unhurried + "get LICENSE\nget LICENSE\nwarn\nget LICENSE\nget LICENSE\nclear\nget LICENSE\n",
       try configuration(server, timeout: "300s", in: folder))
     #expect(run.errors == "")
     #expect(run.status == 0)
@@ -49,7 +52,7 @@ import Testing
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let file = try configuration(server, in: folder)
-    _ = try await play("get Makefile\n", file)
+    _ = try await play(Self.unhurried + "get Makefile\n", file)
     let run = try await play("get Makefile\n", file)
     #expect(run.answers.first?["level"] == "disk")
     #expect(server.requestCount("/Makefile") == 1)
