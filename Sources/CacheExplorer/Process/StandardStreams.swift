@@ -61,17 +61,23 @@ enum StandardStreams {
   /// What to call a file in messages, where `-` is standard input.
   static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-  /// Reads a file, which may be a pipe, to its end, or until there is more than asked for; `nil` if it cannot be read.
+  /// Why something cannot be read, as the system says it.
+  struct ReadFailure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Reads a file, which may be a pipe, to its end, or until there is more than asked for.
   ///
   /// `path`: `-` for standard input.
-  static func readFile(_ path: String, atMost limit: Int) -> Data? {
+  static func readFile(_ path: String, atMost limit: Int) throws(ReadFailure) -> Data {
     let file = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw ReadFailure(description: lastProblem) }
     defer { if file != STDIN_FILENO { close(file) } }
     var input = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while input.count < limit {
       let count = read(file, into: &buffer)
-      guard count >= 0 else { return nil }
+      guard count >= 0 else { throw ReadFailure(description: lastProblem) }
       if count == 0 { break }
       input.append(contentsOf: buffer[..<count])
     }

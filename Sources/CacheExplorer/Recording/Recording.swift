@@ -1,5 +1,6 @@
 import CacheEngineHitRatio
 import CacheEngine
+import ExplorerConfiguration
 import ExplorerState
 import ExplorerText
 
@@ -47,10 +48,15 @@ struct Recording: Sendable {
 
   /// - Throws: ``RecordingFailure`` if the file is no recording, of a newer program, or damaged before its end.
   init(opening path: String) throws(RecordingFailure) {
-    let data: Data
-    do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-      throw RecordingFailure(path, nil, "the recording cannot be read", "check the path and its permissions")
+    func failure(_ why: String) -> RecordingFailure {
+      RecordingFailure(path, nil, "the recording cannot be read (\(why))", "give the path of a file that can be read")
     }
+    var isDirectory = false
+    let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+    // A pipe may never begin, and a device never end.
+    guard !isThere || isDirectory || ConfigurationFile.isOrdinary(path) else { throw failure("it is no ordinary file") }
+    let data: Data
+    do { data = try StandardStreams.readFile(path, atMost: .max) } catch { throw failure("\(error)") }
     try self.init([UInt8](data), file: path)
   }
 

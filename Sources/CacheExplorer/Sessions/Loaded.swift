@@ -57,8 +57,10 @@ enum Loaded {
   static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [any Verb] {
     let name = StandardStreams.name(of: path)
     func failure(_ problem: String) -> ProgramFailure { ProgramFailure(.usage, "\(name): error: \(problem)") }
-    guard let bytes = StandardStreams.readFile(path, atMost: mostScriptBytes + 1) else {
-      throw failure("the script cannot be read; check the path and its permissions")
+    let bytes: Data
+    do { bytes = try StandardStreams.readFile(path, atMost: mostScriptBytes + 1) } catch {
+      let remedy = path == "-" ? "leave it open, or name a file" : "give the path of a file that can be read"
+      throw failure("the script cannot be read (\(error)); \(remedy)")
     }
     guard bytes.count <= mostScriptBytes else {
       throw failure("the script has more than \(mostScriptBytes) bytes; divide it")

@@ -143,8 +143,10 @@ extension Session {
       }
       return trace
     }
-    guard let bytes = StandardStreams.readFile(trace, atMost: mostTraceBytes + 1) else {
-      throw ProgramFailure(.usage, "standard input: error: the trace cannot be read; pipe one in, or give a file")
+    let bytes: Data
+    do { bytes = try StandardStreams.readFile(trace, atMost: mostTraceBytes + 1) } catch {
+      throw ProgramFailure(
+        .usage, "standard input: error: the trace cannot be read (\(error)); pipe one in, or give a file")
     }
     guard bytes.count <= mostTraceBytes else {
       throw ProgramFailure(.usage, "standard input: error: the trace has more than 1 GiB; give a file")

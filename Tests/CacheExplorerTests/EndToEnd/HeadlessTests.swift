@@ -227,7 +227,15 @@ import Testing
       (["check", bad], "", 3, "bad.yaml:2:5"),
       (["run", bad], "", 3, "memory"),
       (["open", bad], "", 3, "bad.yaml:2:5"),
-      (["run", good, "--script", folder.url.appending(path: "none.txt").path()], "", 2, "none.txt"),
+      (
+        ["run", good, "--script", folder.url.appending(path: "none.txt").path()], "", 2,
+        "none.txt: error: the script cannot be read (No such file or directory); give the path of a file that can be read\n"
+      ),
+      (["run", good, "--script", folder.url.path()], "", 2, "the script cannot be read (Is a directory); "),
+      (["--replay", folder.url.path()], "", 2, "the recording cannot be read (Is a directory); "),
+      (["--replay", "/dev/zero"], "", 2, "/dev/zero: error: the recording cannot be read (it is no ordinary file); "),
+      (["replay", good, "--trace", good, "--clients", "1.5"], "", 2, "from 1 to 100000"),
+      (["compare", good, good, "--trace", good, "--runs", "many"], "", 2, "from 2 to 1000"),
       (["run", good, "--script", "-"], "gte a\n", 2, "get"),
       (["run", good, "--format", "xml"], "", 2, "json"),
       (["opne", good], "", 2, "opne"),

@@ -135,7 +135,9 @@ import Testing
     #expect(failure(lines.joined(separator: "\n") + "\n").hasPrefix("a.rec:6: error: this is no line of a recording; "))
     #expect(failure(lines[0] + "\n").contains("has no picture"))
     let none = #expect(throws: RecordingFailure.self) { try Recording(opening: "/no/such.rec") }
-    #expect(none?.description.contains("/no/such.rec: error: the recording cannot be read") == true)
+    #expect(
+      none?.description.contains("/no/such.rec: error: the recording cannot be read (No such file or directory); ")
+        == true)
   }
 
   @Test("A line that is damaged within ends the replay there, with its place; what is before can be seen")
