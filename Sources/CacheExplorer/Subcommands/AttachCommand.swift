@@ -37,7 +37,7 @@ struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Watch for a moment, print one picture, and exit.") var once = false
   @Flag(help: "Like --once, with the statistics as JSON instead of the picture.") var json = false
   @Option(help: "With --once: text for the picture, json for what --json prints.") var format: ScriptRunner.Format?
-  @Option(parsing: .unconditional, help: .taking("n", "For a server: how many keys to look at, 100000 at most."))
+  @Option(parsing: .unconditional, help: .taking("n", "For a server: how many keys to look at, from 1 to 100000."))
   var keys = 10_000
   @Option(
     parsing: .unconditional,

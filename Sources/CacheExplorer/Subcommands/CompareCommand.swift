@@ -33,14 +33,20 @@ struct CompareCommand: AsyncParsableCommand {
     help: .taking("format", "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given."),
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
-  @Option(parsing: .unconditional, help: .taking("n", "With --trace: how many times to run each.")) var runs = 5
-  @Option(parsing: .unconditional, help: .taking("n", "With --trace: how many requests to have under way at once."))
+  @Option(parsing: .unconditional, help: .taking("n", "With --trace: how many times to run each, from 2 to 1000."))
+  var runs = 5
+  @Option(
+    parsing: .unconditional,
+    help: .taking("n", "With --trace: how many requests to have under way at once, from 1 to 100000."))
   var clients = 1
   @Option(
     parsing: .unconditional,
     help: .taking(
       "factor",
-      "With --trace: how fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin.")
+      """
+      With --trace: how fast time passes for the caches, from 0.001 to 1000: 100 waits a hundredth of the time for a \
+      simulated origin.
+      """)
   )
   var speed = 1.0
   @Option(help: "With --trace: the output format, text or json.") var format = ScriptRunner.Format.text

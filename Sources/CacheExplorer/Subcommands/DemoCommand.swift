@@ -22,7 +22,9 @@ struct DemoCommand: AsyncParsableCommand {
   @Flag(help: "List the demonstrations.") var list = false
   @Option(
     parsing: .unconditional,
-    help: .taking("n", "With --export FILE.svg: after how many seconds of simulated time, which pass immediately."))
+    help: .taking(
+      "n",
+      "With --export FILE.svg: after how many seconds of simulated time, from 1 to 600, which pass immediately."))
   var seconds = 20
   @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions

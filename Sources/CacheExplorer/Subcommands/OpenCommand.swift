@@ -23,7 +23,8 @@ struct OpenCommand: AsyncParsableCommand {
       "workload", "A workload to run from the start, with its options: \"zipf --rate 50\". See `:help run`."),
     completion: .list(WorkloadTable.names))
   var workload: String?
-  @Option(parsing: .unconditional, help: .taking("n", "How many requests the workload makes.")) var requests: Int?
+  @Option(parsing: .unconditional, help: .taking("n", "How many requests the workload makes, from 1 on."))
+  var requests: Int?
   @Flag(help: "Run the workload to its end, print one picture, and exit.") var once = false
   @Flag(help: "Like --once, with the statistics as JSON instead of the picture.") var json = false
   @Flag(help: .strict) var strict = false

@@ -26,11 +26,15 @@ struct ReplayCommand: AsyncParsableCommand {
   var traceFormat: TraceFormat?
   @Option(help: "The output format: text, or json with one object per line.") var format = ScriptRunner.Format.text
   @Option(help: .expect) var expect: [String] = []
-  @Option(parsing: .unconditional, help: .taking("n", "How many requests to have under way at once.")) var clients = 1
+  @Option(parsing: .unconditional, help: .taking("n", "How many requests to have under way at once, from 1 to 100000."))
+  var clients = 1
   @Option(
     parsing: .unconditional,
     help: .taking(
-      "factor", "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin."))
+      "factor",
+      """
+      How fast time passes for the cache, from 0.001 to 1000: 100 waits a hundredth of the time for a simulated origin.
+      """))
   var speed = 1.0
   @Flag(help: "Send each request at its time in the trace; --speed shortens the waits.") var timed = false
   @Flag(help: .strict) var strict = false
