@@ -31,6 +31,16 @@ struct DisplayTextTests {
   }
 
   @Test(
+    "Lines end between words, and within a number only where it has no room on one line",
+    arguments: [
+      ("of 2 000 reads", 6, ["of", "2 000", "reads"]), ("of 2 000 reads", 13, ["of 2 000", "reads"]),
+      ("1 234 567 reads", 6, ["1 234", "567", "reads"]), ("at 1 23 in", 5, ["at 1", "23 in"]),
+    ])
+  func wraps(raw: String, room: Int, expected: [String]) {
+    #expect(DisplayText(raw).wrapped(to: room).map { $0.glyphs.map(\.text).joined() } == expected)
+  }
+
+  @Test(
     "Width is counted in cells",
     arguments: [
       ("abc", 3), ("日本語", 6), ("e\u{301}", 1), ("é", 1), ("한글", 4), ("😀", 2), ("ａ", 2), ("─█µ", 3), ("─\u{301}x", 2),

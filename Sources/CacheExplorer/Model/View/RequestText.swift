@@ -229,7 +229,7 @@ struct RequestText {
 extension DisplayText {
   private static let mostLines = 200
 
-  /// Lines of at most so many cells, broken at spaces where there are any.
+  /// Lines of at most so many cells, broken at spaces where there are any, and within a grouped number only if it fills a line.
   func wrapped(to room: Int) -> [DisplayText] {
     guard room > 0, width > room else { return [self] }
     var lines: [DisplayText] = []
@@ -237,13 +237,13 @@ extension DisplayText {
     while start < glyphs.endIndex, lines.count < Self.mostLines {
       var end = start
       var cells = 0
-      var space: Int?
+      var (space, separator): (Int?, Int?)
       while end < glyphs.endIndex, cells + glyphs[end].width <= room {
-        if glyphs[end] == " " { space = end }
+        if glyphs[end] == " " { if isWithinNumber(end) { separator = end } else { space = end } }
         cells += glyphs[end].width
         end += 1
       }
-      if end < glyphs.endIndex, let space, space > start { end = space }
+      if end < glyphs.endIndex, let space = space ?? separator, space > start { end = space }
       // A glyph wider than the room would never fit.
       if end == start { end += 1 }
       lines.append(DisplayText(glyphs[start..<end]))
@@ -251,5 +251,11 @@ extension DisplayText {
       while start < glyphs.endIndex, glyphs[start] == " " { start += 1 }
     }
     return lines
+  }
+
+  /// Whether a space separates the groups of a number, as in `18 231`.
+  private func isWithinNumber(_ space: Int) -> Bool {
+    func isDigit(_ place: Int) -> Bool { glyphs.indices.contains(place) && ("0"..."9").contains(glyphs[place].text) }
+    return isDigit(space - 1) && (1...3).allSatisfy { isDigit(space + $0) } && !isDigit(space + 4)
   }
 }
