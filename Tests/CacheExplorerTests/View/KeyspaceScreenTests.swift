@@ -88,6 +88,16 @@ struct KeyspaceScreenTests {
     try SharedGrids.expect(scene(width, height), shows: "Keyspace\(width)x\(height)")
   }
 
+  @Test("What does not fit of a server's figures is said to follow, until it is there")
+  func more() {
+    var scene = scene(80, 24)
+    #expect(scene.lines.contains { $0.contains(" ↓ more · Redis 7.0.15 ┐") })
+    scene.press(.tab)
+    scene.press(.down)
+    #expect(scene.lines.contains { $0.contains("costs the server speed") })
+    #expect(!scene.lines.contains { $0.contains("↓ more") })
+  }
+
   @Test("s and S sort, / filters, and Enter shows the keys of the prefix")
   func grammar() {
     var scene = scene(120, 40)

@@ -129,7 +129,7 @@ enum SharedGrids {
     │                                                                              │
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
-    ┌ Server ──────────────────────────────────────────────────────── Redis 7.0.15 ┐
+    ┌ Server ─────────────────────────────────────────────── ↓ more · Redis 7.0.15 ┐
     │ address   redis://localhost:6379 · master · up 0s                            │
     │ memory    98 MiB of 100 MiB, 98.0% · peak 99 MiB · allkeys-lru               │
     │ hits      88.1% of 1 000 · now — and — missed                                │

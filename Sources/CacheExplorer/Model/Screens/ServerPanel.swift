@@ -47,12 +47,13 @@ package enum ServerPanel: Panel {
   package static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
     let rect = frame.rect
     let server = model[KeyspacePanel.self].sheet?.server
-    canvas.box(
-      rect, title: "Server", right: DisplayText(server.map { "\($0.product) \($0.version)" } ?? ""),
-      isFocused: frame.isFocused)
     let lines = lines(model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
     let top = min(model[Self.self], max(0, lines.count - rows))
+    let more = top + rows < lines.count ? "↓ more · " : ""
+    canvas.box(
+      rect, title: "Server", right: DisplayText(server.map { "\(more)\($0.product) \($0.version)" } ?? ""),
+      isFocused: frame.isFocused)
     for (row, line) in lines.dropFirst(top).prefix(rows).enumerated() {
       canvas.write(line, x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
     }
