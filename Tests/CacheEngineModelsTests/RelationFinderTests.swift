@@ -12,6 +12,13 @@ import Testing
     let editor = Related<Author>(id: "derived")
   }
 
+  @Test("a relation is printed as the model that it points to")
+  func printed() {
+    let book = Book(id: "dune", title: "Dune", author: Related(id: "herbert"), sequels: [Related(id: "messiah")])
+    #expect("\(book.sequels)" == "[Book(messiah)]")
+    #expect("\(book)".contains("author: Optional(Author(herbert))"))
+  }
+
   @Test("relations are found in optionals, collections, enumerations and nested structures")
   func findsNested() {
     enum Source {

@@ -51,6 +51,11 @@ public struct Related<Model: Identifiable>: Hashable, Sendable where Model.ID: S
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
+extension Related: CustomStringConvertible {
+  /// The model pointed to: its type, and its identifier in brackets.
+  public var description: String { "\(Model.self)(\(id))" }
+}
+
 extension Related: Encodable where Model.ID: Encodable {
   /// Writes the identifier alone.
   ///
