@@ -41,6 +41,7 @@ enum Manual {
           + "cost. Without a subcommand, the demonstration opens. Without a screen, everything is described in sentences, "
           + "as with --plain."))
     parts.append(.section("COMMANDS"))
+    parts.append(.text("Where an option is given twice, what is given last counts, unless it is repeatable."))
     for command in commands {
       parts.append(.item(command.configuration.commandName ?? "", command.configuration.abstract))
       parts.append(.verbatim(CacheExplorer.helpMessage(for: command, columns: 78)))

@@ -252,6 +252,16 @@ import Testing
     }
   }
 
+  @Test("where an option is given twice, what is given last counts")
+  func twice() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    for (formats, isJSON) in [(["json", "text"], false), (["text", "json"], true)] {
+      let run = try await Program.run(["run", file] + formats.flatMap { ["--format", $0] }, input: "get a\n")
+      #expect(run.status == 0 && run.output.hasPrefix("{") == isJSON, "\(run.output)")
+    }
+  }
+
   @Test("check says what is well, and lints")
   func check() async throws {
     let folder = try TemporaryFolder()
