@@ -7,7 +7,7 @@ enum Program {
   static func main() {
     StandardStreams.holdPlaces()
     #if Explorer
-    StandardStreams.ignoreBrokenPipes()
+    StandardStreams.ignoreSignalsOfWrites()
     EventLoops.fit()
     Task { await CacheExplorer.main() }
     MainLoop.run()

@@ -17,13 +17,21 @@ extension Explorer {
     mailbox.post(.recording(recorder?.status))
   }
 
-  /// What is to be said of the recording once the screen is gone.
-  var recordingReport: String? {
-    guard let recorder else { return nil }
+  /// Says what became of the recording, once the screen is gone.
+  ///
+  /// - Returns: The exit status, which tells that it is not whole if there is nothing else to tell.
+  func concludeRecording(_ exitStatus: Int32) -> Int32 {
+    guard let recorder else { return exitStatus }
     let status = recorder.status
+    if let problem = recorder.problem {
+      StandardStreams.complain(
+        "error: \(recorder.path) could not be written to its end (\(problem)); what is in it can be replayed")
+      return exitStatus == 0 ? ProgramFailure.Status.usage.rawValue : exitStatus
+    }
     let end = status.phase == .full ? " (its limit: what came later is not in it)" : ""
-    if let problem = recorder.problem { return "warning: \(recorder.path) could not be written to its end: \(problem)" }
-    return "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)"
+    StandardStreams.complain(
+      "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)")
+    return exitStatus
   }
 
   /// Records from here on: what is listed, logged and shown comes with it, and counts start from zero.

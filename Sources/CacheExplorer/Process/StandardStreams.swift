@@ -36,8 +36,11 @@ enum StandardStreams {
     }
   }
 
-  /// Has whoever writes told, in place of a signal that would end the program where it stands.
-  static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+  /// Has whoever writes into a pipe that nobody reads, or beyond the limit on the size of files, told of it, in place of a
+  /// signal that would end the program where it stands.
+  static func ignoreSignalsOfWrites() {
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+  }
 
   /// Interrupts what runs once nobody reads standard output any more, as the signal would, or it cannot be written.
   static func tellLost(_ interruption: Interruption) {

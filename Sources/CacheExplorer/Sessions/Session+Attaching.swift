@@ -51,9 +51,9 @@ extension Session {
       explorer.mailbox.post(.input(.key(.character(page.key))))
     }
     for note in attached.notes + attached.warnings + [screen.warning].compactMap(\.self) { explorer.announce(note) }
-    let status = await explorer.run(workload: nil)
+    var status = await explorer.run(workload: nil)
     screen.close()
-    if let report = explorer.recordingReport { StandardStreams.complain(report) }
+    status = explorer.concludeRecording(status)
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }

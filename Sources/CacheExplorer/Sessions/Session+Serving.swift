@@ -136,9 +136,11 @@ extension Session {
       _ = await work.result
       explorer.end()
     }
-    let status = await explorer.run(workload: nil, steps: serving.steps)
+    var status = await explorer.run(workload: nil, steps: serving.steps)
     screen.close()
-    if let report = explorer.recordingReport { StandardStreams.complain(report) }
+    // Signals are the way to end it; a terminal that is gone is not.
+    if [SIGTERM, SIGINT].contains(status - 128) { status = 0 }
+    status = explorer.concludeRecording(status)
     await served.stop(serving.grace)
     let result = await work.result
     await watch.value
@@ -146,8 +148,7 @@ extension Session {
     let mask = explorer.model.isMasked ? explorer.model.mask : nil
     for failure in inbox.take().failures { StandardStreams.complain(failure.complaint(mask)) }
     try await finish(served, serving, result)
-    // Signals are the way to end it; a terminal that is gone is not.
-    if status != 0, ![SIGTERM, SIGINT].contains(status - 128) { throw ExitCode(status) }
+    if status != 0 { throw ExitCode(status) }
   }
 
   private static func serveWithoutScreen(_ serving: Serving) async throws {

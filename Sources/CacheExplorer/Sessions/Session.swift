@@ -191,9 +191,9 @@ enum Session {
     // What the person should know, once the screen is gone again as well as on it.
     let greeting = FirstStart.greeting(notedIn: paths.greeted)
     for note in [show.caption, screen.warning, greeting].compactMap(\.self) { explorer.announce(note) }
-    let status = await explorer.run(workload: show.workload, steps: show.steps)
+    var status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
-    if let report = explorer.recordingReport { StandardStreams.complain(report) }
+    status = explorer.concludeRecording(status)
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }

@@ -140,6 +140,28 @@ import Musl
     #expect(checked.output.contains("every one as it was recorded"), "\(checked.output)")
   }
 
+  @Test("where files may not grow, a recording stops, the session goes on, and the exit status tells it")
+  func full() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.appending(path: "s.rec").path()
+    let terminal = try PseudoTerminal(
+      "/bin/sh",
+      arguments: [
+        "-c", "ulimit -f 64; exec \"$0\" \"$@\"", Program.path, "open", try configuration(in: folder), "--record", path,
+        "--run", "zipf --rate 1000",
+      ], width: 120, height: 40, environment: Self.environment.merging(["HOME": folder.url.path()]) { $1 })
+    try await terminal.wait(for: "the end of the recording") { $0.screen.rows[0].contains("✕ REC stopped ") }
+    terminal.send("q")
+    try await terminal.wait(forText: "quit?")
+    terminal.send("y")
+    #expect(try await terminal.ending() == .exited(2))
+    #expect(terminal.modes == terminal.modesBefore)
+    #expect(terminal.sight.screen.contains("s.rec could not be written to its end (File too large); "))
+    let cast = folder.url.appending(path: "s.cast").path()
+    let export = try await Program.run(["--replay", path, "--export", cast])
+    #expect(export.status == 0 && export.errors.contains("the recording broke off within line "), "\(export.errors)")
+  }
+
   @Test("files that are no recordings, and options that do not fit, are refused with the remedy")
   func refused() async throws {
     let folder = try TemporaryFolder()
