@@ -27,6 +27,8 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
   @usableFromInline let most: Int
   /// The upper bits of a hash, moved so far to the right, are the number of its part.
   @usableFromInline let shift = Atomic(32)
+  /// What the parts of a divided level share.
+  @usableFromInline let limits = SharedLimits()
 
   init(_ entries: consuming Entries, _ order: MemoryOrder, most: Int) {
     self.most = most
@@ -37,6 +39,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
   deinit {
     unsafe first.deinitialize(count: count)
     unsafe first.deallocate()
+    limits.free()
   }
 
   @usableFromInline var count: Int { 1 << (32 - shift.load(ordering: .acquiring)) }
@@ -119,7 +122,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     guard most > 1 else { return }
     unsafe self[0].pointee.withLock { entries, order in
       guard shift.load(ordering: .relaxed) == 32 else { return }
-      let limits = SharedLimits(capacity: order.capacity, countLimit: order.countLimit)
+      limits.resize(capacity: order.capacity, countLimit: order.countLimit)
       for number in 1..<most {
         let empty = MemoryOrder(partOf: order, sharing: limits)
         unsafe self[number].initialize(

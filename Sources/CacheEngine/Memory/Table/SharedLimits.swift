@@ -4,29 +4,41 @@ import Synchronization
 ///
 /// Each part has as much of it as its entries need and no more. So the limits hold for all of them at every moment, with no sum to
 /// be made, and a part that lets one entry go for another asks nobody.
+///
+/// Not an object, whose references threads that write in different parts would count in one line of the processor's cache. Who
+/// makes it frees it, once no part is left.
 @usableFromInline
-final class SharedLimits: Sendable {
-  private let capacity: Atomic<Int>
-  private let countLimit: Atomic<Int>
-  /// What no part has; less than zero after a limit got lower, until enough has left.
-  private let spareCost: Atomic<Int>
-  private let spareCount: Atomic<Int>
-  private let pinnedCost = Atomic(0)
-  private let pinnedCount = Atomic(0)
-
-  /// Shares out nothing yet.
+@safe
+struct SharedLimits: @unchecked Sendable {  // its amounts are atomic
   @usableFromInline
-  init(capacity: Int, countLimit: Int) {
-    self.capacity = Atomic(capacity)
-    self.countLimit = Atomic(countLimit)
-    spareCost = Atomic(capacity)
-    spareCount = Atomic(countLimit)
+  struct Amounts: ~Copyable {
+    let capacity = Atomic(0)
+    let countLimit = Atomic(0)
+    /// What no part has; less than zero after a limit got lower, until enough has left.
+    let spareCost = Atomic(0)
+    let spareCount = Atomic(0)
+    let pinnedCost = Atomic(0)
+    let pinnedCount = Atomic(0)
+  }
+
+  @usableFromInline let amounts: UnsafeMutablePointer<Amounts>
+
+  /// Nothing may be held until ``resize(capacity:countLimit:)``.
+  init() {
+    unsafe amounts = .allocate(capacity: 1)
+    unsafe amounts.initialize(to: Amounts())
+  }
+
+  @usableFromInline
+  func free() {
+    unsafe amounts.deinitialize(count: 1)
+    unsafe amounts.deallocate()
   }
 
   /// Takes both or nothing.
   func take(cost: Int, count: Int) -> Bool {
-    guard Self.take(cost, from: spareCost) else { return false }
-    if Self.take(count, from: spareCount) { return true }
+    guard unsafe Self.take(cost, from: amounts.pointee.spareCost) else { return false }
+    if unsafe Self.take(count, from: amounts.pointee.spareCount) { return true }
     give(cost: cost, count: 0)
     return false
   }
@@ -44,49 +56,55 @@ final class SharedLimits: Sendable {
   }
 
   func give(cost: Int, count: Int) {
-    if cost != 0 { spareCost.add(cost, ordering: .relaxed) }
-    if count != 0 { spareCount.add(count, ordering: .relaxed) }
+    if cost != 0 { unsafe amounts.pointee.spareCost.add(cost, ordering: .relaxed) }
+    if count != 0 { unsafe amounts.pointee.spareCount.add(count, ordering: .relaxed) }
   }
 
   @usableFromInline
   func pin(cost: Int, count: Int) {
-    pinnedCost.add(cost, ordering: .relaxed)
-    pinnedCount.add(count, ordering: .relaxed)
+    unsafe amounts.pointee.pinnedCost.add(cost, ordering: .relaxed)
+    unsafe amounts.pointee.pinnedCount.add(count, ordering: .relaxed)
   }
 
-  var hasPins: Bool { pinnedCount.load(ordering: .relaxed) > 0 }
+  var hasPins: Bool { unsafe amounts.pointee.pinnedCount.load(ordering: .relaxed) > 0 }
 
   /// Whether an entry of this cost fits once all have left that may.
   @usableFromInline
   func canHold(_ cost: Int, count: Int) -> Bool {
-    cost <= capacity.load(ordering: .relaxed) - pinnedCost.load(ordering: .relaxed)
-      && pinnedCount.load(ordering: .relaxed) + count <= countLimit.load(ordering: .relaxed)
+    let (capacity, countLimit) = limits
+    let pinned = unsafe amounts.pointee.pinnedCost.load(ordering: .relaxed)
+    let pins = unsafe amounts.pointee.pinnedCount.load(ordering: .relaxed)
+    return cost <= capacity - pinned && pins + count <= countLimit
   }
 
   /// Whether there is so much that no part has.
   func hasRoom(cost: Int, count: Int) -> Bool {
-    spareCost.load(ordering: .relaxed) >= cost && spareCount.load(ordering: .relaxed) >= count
+    let spare = spare
+    return spare.cost >= cost && spare.count >= count
   }
 
   /// Whether more is held than may be.
-  var isOver: Bool { spareCost.load(ordering: .relaxed) < 0 || spareCount.load(ordering: .relaxed) < 0 }
+  var isOver: Bool { spare.cost < 0 || spare.count < 0 }
 
   var limits: (capacity: Int, countLimit: Int) {
-    (capacity.load(ordering: .relaxed), countLimit.load(ordering: .relaxed))
+    unsafe (amounts.pointee.capacity.load(ordering: .relaxed), amounts.pointee.countLimit.load(ordering: .relaxed))
   }
 
   /// What no part has.
   var spare: (cost: Int, count: Int) {
-    (spareCost.load(ordering: .relaxed), spareCount.load(ordering: .relaxed))
+    unsafe (amounts.pointee.spareCost.load(ordering: .relaxed), amounts.pointee.spareCount.load(ordering: .relaxed))
   }
 
   /// Changes the limits; who does so has the locks of all parts.
+  @usableFromInline
   func resize(capacity newCapacity: Int?, countLimit newCountLimit: Int?) {
     if let newCapacity {
-      give(cost: newCapacity - capacity.exchange(newCapacity, ordering: .relaxed), count: 0)
+      let old = unsafe amounts.pointee.capacity.exchange(newCapacity, ordering: .relaxed)
+      give(cost: newCapacity - old, count: 0)
     }
     if let newCountLimit {
-      give(cost: 0, count: newCountLimit - countLimit.exchange(newCountLimit, ordering: .relaxed))
+      let old = unsafe amounts.pointee.countLimit.exchange(newCountLimit, ordering: .relaxed)
+      give(cost: 0, count: newCountLimit - old)
     }
   }
 }
