@@ -78,10 +78,11 @@ where Store.Key == String, Store.Value == StoredVariants {
     tally = ProxyTally(clock: clock, observe)
     do {
       // What can be answered at once is answered where it was read.
+      let group = MultiThreadedEventLoopGroup.singleton
       let instant = InstantAnswers(
         cache: { [cache] in cache.immediateAnswer(for: $0, at: $1, after: $2) }, origin: target, settings: settings,
-        note: { [tally] in tally.note($0) })
-      listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        note: { [tally] in tally.note($0) }, due: DueFlushes.OfLoops(group))
+      listener = try await ServerBootstrap(group: group)
         .serverChannelOption(.backlog, value: 1024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -125,14 +126,15 @@ where Store.Key == String, Store.Value == StoredVariants {
     let place = FieldBytes()
     let guardian = ClientGuard(
       headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout, note: instant.note)
+    let due = instant.due[channel.eventLoop]
     try channel.pipeline.syncOperations.addHandlers([
-      RepeatedFields(instant, place, guardian), HalfClosure(), FieldBytes.Outside(place),
+      RepeatedFields(instant, place, guardian, due), HalfClosure(), FieldBytes.Outside(place),
       HTTPResponseEncoder(configuration: encoding),
       ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
       FieldBytes.Requests(place),
       HTTPServerPipelineHandler(),
       guardian,
-      InstantAnswerHandler(instant, place),
+      InstantAnswerHandler(instant, place, due),
     ])
   }
 

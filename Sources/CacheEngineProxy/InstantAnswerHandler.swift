@@ -72,6 +72,7 @@ struct InstantAnswers: Sendable {
   let settings: ProxySettings
   let note: @Sendable (ServedRequest) -> Void
   let files = ContentFiles()
+  let due: DueFlushes.OfLoops
 
   /// Answers a request that has come at a time, if that can be done at once.
   func answer(
@@ -137,13 +138,15 @@ final class InstantAnswerHandler: ChannelInboundHandler {
 
   private let answers: InstantAnswers
   private let fields: FieldBytes
+  private let due: DueFlushes
   private var peer: String?
   /// The head of a request that has no content, until its end, which stands right behind it.
   private var pending: HTTPRequestHead?
 
-  init(_ answers: InstantAnswers, _ fields: FieldBytes) {
+  init(_ answers: InstantAnswers, _ fields: FieldBytes, _ due: DueFlushes) {
     self.answers = answers
     self.fields = fields
+    self.due = due
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -180,8 +183,7 @@ final class InstantAnswerHandler: ChannelInboundHandler {
     context.write(wrapOutboundOut(.head(Self.head)), promise: nil)
     if let (rest, sent) = answer.rest { context.write(wrapOutboundOut(.body(rest)), promise: sent) }
     context.write(wrapOutboundOut(.end(nil)), promise: nil)
-    // Once all that have asked by now have their answers: each is sent quickly then, and a client that reads is not woken for each.
-    context.eventLoop.assumeIsolated().execute { context.flush() }
+    due.add(context)
     fields.answered = known
     answers.note(answer.served)
     return true

@@ -19,6 +19,7 @@ final class RepeatedFields: ChannelDuplexHandler {
   private let answers: InstantAnswers
   private let place: FieldBytes
   private let guardian: ClientGuard
+  private let due: DueFlushes
   /// Longer heads go to the parser: those that are kept take little memory, and none of them is nearly too long.
   private let mostKept: Int
   private var known: KnownHead?
@@ -26,12 +27,12 @@ final class RepeatedFields: ChannelDuplexHandler {
   private var isLineEmpty = true
   private var hasPassedOn = false
   private var isEnding = false
-  private var isFlushDue = false
 
-  init(_ answers: InstantAnswers, _ place: FieldBytes, _ guardian: ClientGuard) {
+  init(_ answers: InstantAnswers, _ place: FieldBytes, _ guardian: ClientGuard, _ due: DueFlushes) {
     self.answers = answers
     self.place = place
     self.guardian = guardian
+    self.due = due
     mostKept = min(4 << 10, answers.settings.headBytes / 2)
   }
 
@@ -79,14 +80,7 @@ final class RepeatedFields: ChannelDuplexHandler {
     context.write(wrapOutboundOut(.byteBuffer(answer.bytes)), promise: nil)
     if let (rest, sent) = answer.rest { context.write(wrapOutboundOut(rest), promise: sent) }
     guardian.noteAnswer()
-    if !isFlushDue {
-      isFlushDue = true
-      // As with other answers from memory: once all that have asked by now have theirs.
-      context.eventLoop.assumeIsolated().execute {
-        self.isFlushDue = false
-        context.flush()
-      }
-    }
+    due.add(context)
     answers.note(answer.served)
     return true
   }

@@ -84,7 +84,7 @@ struct ContentFilesTests: ProxySuite {
   /// Whether the content of an answer that is given often is sent from a file.
   private func isSentFromFile(_ fields: HTTPHeaders, _ answers: InstantAnswers) throws -> Bool {
     let channel = EmbeddedChannel()
-    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(answers, FieldBytes()))
+    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(answers, FieldBytes(), DueFlushes()))
     let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: fields)
     var isFile = false
     for _ in 0..<ContentFiles.sendings {
@@ -105,7 +105,7 @@ struct ContentFilesTests: ProxySuite {
       _ = try await ask(port, get())
       let answers = InstantAnswers(
         cache: { proxy.cache.immediateAnswer(for: $0, at: $1, after: $2) }, origin: proxy.target,
-        settings: ProxySettings(), note: log.note)
+        settings: ProxySettings(), note: log.note, due: DueFlushes.OfLoops(EmbeddedEventLoop()))
       #expect(try !isSentFromFile(["Host": "a", "Range": "bytes=0-40000"], answers))
       #expect(try isSentFromFile(["Host": "a"], answers))
       #expect(log.all.suffix(2 * ContentFiles.sendings).map(\.status).first == 206)

@@ -93,16 +93,18 @@ struct RepeatedFieldsTests {
     init(reads: Bool = false) throws {
       let origin = try #require(TargetURI(scheme: "http", authority: "origin", path: "/"))
       let answers = InstantAnswers(
-        cache: { [memory] in memory.answer($0, $1, $2) }, origin: origin, settings: ProxySettings(), note: log.note)
+        cache: { [memory] in memory.answer($0, $1, $2) }, origin: origin, settings: ProxySettings(), note: log.note,
+        due: DueFlushes.OfLoops(channel.eventLoop))
+      let due = answers.due[channel.eventLoop]
       let guardian = ClientGuard(headTimeout: .seconds(30), idleTimeout: .seconds(60), note: log.note)
       var encoding = HTTPResponseEncoder.Configuration()
       encoding.automaticallySetFramingHeaders = false
       let sync = channel.pipeline.syncOperations
-      if !reads { try sync.addHandler(RepeatedFields(answers, place, guardian)) }
+      if !reads { try sync.addHandler(RepeatedFields(answers, place, guardian, due)) }
       try sync.addHandlers([
         HalfClosure(), FieldBytes.Outside(place), HTTPResponseEncoder(configuration: encoding),
         ByteToMessageHandler(HTTPRequestDecoder()), FieldBytes.Requests(place), HTTPServerPipelineHandler(), guardian,
-        InstantAnswerHandler(answers, place), rest,
+        InstantAnswerHandler(answers, place, due), rest,
       ])
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
