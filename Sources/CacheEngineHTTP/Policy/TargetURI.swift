@@ -13,7 +13,7 @@ package struct TargetURI: Hashable, Sendable {
   package let path: String
 
   /// The key.
-  package var text: String { "\(scheme)://\(authority)\(path)" }
+  package let text: String
 
   /// Reads the target of a request.
   ///
@@ -27,9 +27,7 @@ package struct TargetURI: Hashable, Sendable {
       let authority = authority.flatMap({ Self.authority($0, scheme: scheme) }),
       let path = Self.path(path ?? "/")
     else { return nil }
-    self.scheme = scheme
-    self.authority = authority
-    self.path = path
+    self.init(scheme: scheme, authority: authority, normalized: path)
   }
 
   /// Another path of the same server.
@@ -43,6 +41,7 @@ package struct TargetURI: Hashable, Sendable {
     self.scheme = scheme
     self.authority = authority
     self.path = path
+    text = "\(scheme)://\(authority)\(path)"
   }
 
   /// Reads a reference such as that of a `Location` field, seen from a target.

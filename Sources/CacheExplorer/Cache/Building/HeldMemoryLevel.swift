@@ -1,5 +1,9 @@
 import CacheEngine
 
+#if Explorer
+import CacheEngineHTTP
+#endif
+
 /// A memory level that keeps its values as ``ShownValue`` says, and answers as the level inside does.
 struct HeldMemoryLevel<Value: ShownValue>: StorageLevel, ConditionalLevel, TaggedLevel, ExpiringLevel {
   let base: MemoryCacheLevel<String, Value.Held>
@@ -10,6 +14,9 @@ struct HeldMemoryLevel<Value: ShownValue>: StorageLevel, ConditionalLevel, Tagge
   var storesAtOnce: Bool { base.storesAtOnce }
 
   func get(_ key: String) async throws -> Value? { try await base.get(key).map(Value.value(of:)) }
+  #if Explorer
+  @specialized(where Value == StoredVariants)
+  #endif
   func peek(_ key: String) -> Value? { base.peek(key).map(Value.value(of:)) }
   func peekEntry(_ key: String) -> Entry<Value>? { base.peekEntry(key).map(Self.entry) }
   func lookup(_ key: String) async throws -> Lookup<Value> { Self.answer(try await base.lookup(key)) }

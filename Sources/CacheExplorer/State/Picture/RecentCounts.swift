@@ -19,6 +19,7 @@ package struct RecentCounts<Counts: Countable>: Sendable {
 
   package init() {}
 
+  @specialized(where Counts == ServedCounts)
   package mutating func add(_ counts: Counts, at time: CacheInstant) {
     let number = SecondRing.number(of: time)
     if let last = seconds.indices.last, seconds[last].number == number { return seconds[last].counts += counts }
