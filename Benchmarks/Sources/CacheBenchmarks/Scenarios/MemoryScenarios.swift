@@ -72,6 +72,8 @@ struct MemoryScenarios<Key: Hashable & Sendable>: Sendable {
     comparison.add("Dictionary LRU behind Mutex", .set, all.list, requests, threads: threads)
     if threads == 1 { comparison.add("NSCache", .set, all.foundation, requests, threads: threads) }
     comparison.add("MemoryCacheLevel.set", .set, all.memory, requests, threads: threads)
+    comparison.add(
+      "MemoryCacheLevel.set, adaptive", .set, try await filledMemory(.adaptive), requests, threads: threads)
     return comparison
   }
 
@@ -81,6 +83,7 @@ struct MemoryScenarios<Key: Hashable & Sendable>: Sendable {
     comparison.add("Dictionary behind Mutex (the floor)", .mixed, all.floor, requests, threads: threads)
     comparison.add("Dictionary LRU behind Mutex", .mixed, all.list, requests, threads: threads)
     comparison.add("MemoryCacheLevel", .mixed, all.memory, requests, threads: threads)
+    comparison.add("MemoryCacheLevel, adaptive", .mixed, try await filledMemory(.adaptive), requests, threads: threads)
     return comparison
   }
 
