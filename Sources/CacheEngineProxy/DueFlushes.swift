@@ -27,7 +27,8 @@ final class DueFlushes {
 
   /// Flushes what a handler has written, soon.
   func add(_ context: ChannelHandlerContext) {
-    waiting.append(context)
+    // Of several requests that came together, one flush sends all the answers.
+    if waiting.last !== context { waiting.append(context) }
     guard !isScheduled else { return }
     isScheduled = true
     context.eventLoop.assumeIsolated().execute {

@@ -258,8 +258,8 @@ struct Job {
       let report = try await level.verify()
       // Where nobody waits for the disk, the lock may come there without the records whose file it names; it is told then.
       let isSound = tier == .buffered ? !report.damaged.contains { !$0.key.isEmpty } : report.isSound
-      // Nor are the heads of its log there for certain, and nowhere is the first one before the first record: while nobody can say whose
-      // a value's file is, it stays, and is counted.
+      // Nor are the heads of its log there for certain; and in every tier a value's file may come there before the head of the first
+      // segment. While nobody can say whose a value's file is, it stays, and is counted.
       let mayStray = tier == .buffered || report.entries == 0
       if !isSound || !mayStray && report.strayCount > 0 { problems.append("the store is not sound: \(report)") }
       try checkRoom()

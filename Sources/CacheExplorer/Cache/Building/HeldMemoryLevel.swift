@@ -14,6 +14,7 @@ struct HeldMemoryLevel<Value: ShownValue>: StorageLevel, ConditionalLevel, Tagge
   var storesAtOnce: Bool { base.storesAtOnce }
 
   func get(_ key: String) async throws -> Value? { try await base.get(key).map(Value.value(of:)) }
+  // Each hit of the proxy asks this.
   #if Explorer
   @specialized(where Value == StoredVariants)
   #endif

@@ -19,6 +19,7 @@ package struct RecentCounts<Counts: Countable>: Sendable {
 
   package init() {}
 
+  // Each hit of the proxy is counted by this.
   @specialized(where Counts == ServedCounts)
   package mutating func add(_ counts: Counts, at time: CacheInstant) {
     let number = SecondRing.number(of: time)
