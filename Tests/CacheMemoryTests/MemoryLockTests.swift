@@ -155,6 +155,26 @@ import Testing
     }
   }
 
+  @Test("one thread reads often before it has a stripe, two that meet seldom, and a write begins anew")
+  func stripesOpen() {
+    let lock = ReadMostlyLock(0, order: Untold())
+    func readsUntilOpen(_ threads: [Int]) -> Int {
+      lock.withLock { _, _ in }
+      var reads = 0
+      while lock.withWriters({ $0.open }) == 0, reads < 1_000 {
+        let thread = threads[reads % threads.count]
+        _ = lock.withWriters { unsafe $0.finish(ReadTrace(), countedAs: .whole, lock.stripes, thread) }
+        reads += 1
+      }
+      return reads
+    }
+    #expect(readsUntilOpen([0]) == Int(ReadStripe.quiet))
+    #expect(readsUntilOpen([0, 1]) == 3)
+    #expect(readsUntilOpen([0]) == Int(ReadStripe.quiet))
+    #expect(lock.reads().found == 0)
+    #expect(lock.reads().missed == 2 * Int(ReadStripe.quiet) + 3)
+  }
+
   @Test("readers on several threads never see a value of another key, nor a key gone that nobody removes")
   func concurrentReaders() async {
     let level = MemoryCacheLevel<Int, [Int]>(countLimit: 400)
@@ -177,4 +197,10 @@ import Testing
     }
     #expect(level.flaw == nil)
   }
+}
+
+/// An order that learns of nothing.
+private struct Untold: ReadOrder {
+  mutating func touched(_ slot: Int32) {}
+  var hasDeadlines: Bool { false }
 }

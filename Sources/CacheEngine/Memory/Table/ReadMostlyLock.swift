@@ -12,11 +12,11 @@ protocol ReadOrder: Sendable {
 
 /// A lock under which threads read at once, as long as nobody writes, and an order of use that learns of reads later.
 ///
-/// After a number of reads without a write, a thread's *stripe* is opened: reads of that thread take the stripe, by one atomic
-/// step that never waits, look at the shared state, and note what they read, if the order has to know. Who writes takes the one
-/// lock of writers, closes the open stripes, whose notes it first carries into the order, and is alone. So a program with one
-/// thread has an exact order; where several threads read at once, the last ``ReadStripe/room`` notes of each may be
-/// carried over in another order, or be lost while a writer holds the lock.
+/// After a number of reads without a write, and sooner where threads meet, a thread's *stripe* is opened: reads of that thread
+/// take the stripe, by one atomic step that never waits, look at the shared state, and note what they read, if the order has to
+/// know. Who writes takes the one lock of writers, closes the open stripes, whose notes it first carries into the order, and is
+/// alone. So a program with one thread has an exact order; where several threads read at once, the last ``ReadStripe/room`` notes
+/// of each may be carried over in another order, or be lost while a writer holds the lock.
 ///
 /// The biased locks of D. Dice, A. Kogan, BRAVO: biased locking for reader-writer locks, USENIX ATC 2019, with the read
 /// buffers of Caffeine. Changed: only stripes in use are closed, and only one thread reads by a stripe at a time, so that the
@@ -175,6 +175,8 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
   /// A bit for each open stripe.
   @usableFromInline var open: UInt32 = 0
   @usableFromInline var readsSinceWrite: UInt32 = 0
+  /// The number of the thread whose read took no stripe last.
+  @usableFromInline var lastReader = 0
   /// Of the reads that took no stripe.
   @usableFromInline var reads = ReadCounts()
   /// The reads without a write after which a stripe is opened; tests take fewer.
@@ -192,6 +194,11 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
     reads.add(counts, hasFound: trace.hasFound)
     if trace.slot >= 0 { order.touched(trace.slot) }
     readsSinceWrite &+= 1
+    // Where threads meet, each waits for the lines of the processor's cache that the other one has just written.
+    if number != lastReader {
+      lastReader = number
+      readsSinceWrite &+= quiet / 2
+    }
     guard readsSinceWrite >= quiet else { return false }
     unsafe openStripe(stripes + number, number)
     return order.hasDeadlines

@@ -12,9 +12,9 @@ struct ReadStripe: ~Copyable, @unchecked Sendable {
 
   /// The reads that a stripe takes before they are carried over.
   @usableFromInline static var room: Int { 64 }
-  /// The reads without a write after which a stripe is opened.
+  /// The reads without a write after which a stripe is opened; one by another thread than the last counts as half of them.
   ///
-  /// Long enough that a mixture of reads and writes does not open and close it all the time.
+  /// Long enough that a mixture of reads and writes on one thread does not open and close it all the time.
   @usableFromInline static var quiet: UInt32 { 64 }
 
   @usableFromInline static var closed: UInt32 { 0 }
