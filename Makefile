@@ -93,9 +93,10 @@ soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, histor
 mutants: test-dependencies ## Plant small faults one by one and list those that no test notices; MUTANTS="gate" for some of them
 	@./Scripts/mutants $(MUTANTS)
 
+# One after another: of hundreds at once, each would take as long as all, which is longer than any may take.
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --build-tests $(SANITIZED)
-	@set -e; for suite in $(CONCURRENT); do TSAN_OPTIONS=halt_on_error=1 ./Scripts/run-tests $(SANITIZED) \
+	@set -e; for suite in $(CONCURRENT); do TSAN_OPTIONS=halt_on_error=1 ./Scripts/run-tests $(SANITIZED) --no-parallel \
 		--filter "$$suite" $$(test $$suite = HostileShareTests || echo --skip HostileShareTests); done
 
 lint: ## Check layout and documentation of every source file, and on Linux what is compiled on other systems only
