@@ -52,7 +52,7 @@ package enum ASCIIGlyphs {
     guard let scalar = glyph.unicodeScalars.first else { return " " }
     if scalar.value >= 0x20, scalar.value < 0x7f { return glyph.unicodeScalars.count == 1 ? scalar : "?" }
     return switch scalar {
-    case "─", "━", "╌", "┄", "┈", "—", "–", "‐", "−", "╴", "╶", "⎯", "∞": "-"
+    case "─", "━", "╌", "┄", "┈", "—", "–", "‐", "−", "╴", "╶", "⎯": "-"
     case "═": "="
     case "│", "┃", "║", "╎", "┆", "┊", "▏", "▕", "▌", "▐", "‖": "|"
     case "\u{2501}"..."\u{257f}": "+"
@@ -67,7 +67,7 @@ package enum ASCIIGlyphs {
     case "○", "◯": "O"
     case "◐", "◑", "◔", "◕": "c"
     case "·", "…", "∙": "."
-    case "•": "*"
+    case "•", "∞": "*"
     case "✕", "✗", "✘", "×", "╳": "x"
     case "✓", "✔": "v"
     case "▸", "▶", "►", "→", "›", "»": ">"

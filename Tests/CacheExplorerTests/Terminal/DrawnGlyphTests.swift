@@ -62,7 +62,7 @@ struct DrawnGlyphTests {
     arguments: [
       ("─", "-"), ("│", "|"), ("┌", "+"), ("╭", "+"), ("┼", "+"), ("█", "#"), ("░", "."), ("●", "o"), ("○", "O"),
       ("·", "."), ("✕", "x"), ("▸", ">"), ("▲", "^"), ("µ", "u"), ("×", "x"), ("a", "a"), ("日", "?"), ("é", "?"),
-      ("±", "~"), ("‖", "|"), ("▾", "v"), ("÷", "/"), ("≠", "!"), ("∞", "-"),
+      ("±", "~"), ("‖", "|"), ("▾", "v"), ("÷", "/"), ("≠", "!"), ("∞", "*"),
     ] as [(String, Unicode.Scalar)])
   func ascii(glyph: String, expected: Unicode.Scalar) {
     #expect(ASCIIGlyphs.lookAlike(of: glyph) == expected)
@@ -88,7 +88,7 @@ struct DrawnGlyphTests {
     let rows = [
       ("long…    9", "long...  9"), ("long… 9", "long. 9"), ("long…   9", "long... 9"), ("long…", "long."),
       ("≥ debug · 日本", ">=debug - ? ?"), ("≥80%", ">80%"), ("told 3 ≤ 4ms", "told 3 <=4ms"), ("a → b", "a > b"),
-      ("hit ··▁ 3", "hit .._ 3"),
+      ("hit ··▁ 3", "hit .._ 3"), ("24m · ∞ 7", "24m - * 7"),
     ]
     for (row, expected) in rows { #expect(Canvas(lines: [row]).asciiLines == [expected]) }
     #expect(ASCIIGlyphs.text("80% ≥ 79%, …\na→b · 日") == "80% >= 79%, ...\na->b - ?")
