@@ -29,17 +29,17 @@ import Musl
   private final class App {
     private let process = Process()
     let socket: String
-    private var folder: URL?
+    /// Of its own, also for what it keeps on disk: an app that is killed cleans nothing up. A socket's path has to be short.
+    private let folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
 
     /// `socket`: Where to serve, if another app has served there before.
     init(_ options: [String] = [], at socket: String? = nil) async throws {
-      if socket == nil {
-        // A socket's path has to be short.
-        folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
-      }
-      self.socket = socket ?? folder?.appending(path: "cache.sock").path() ?? ""
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      self.socket = socket ?? folder.appending(path: "cache.sock").path()
       process.executableURL = URL(filePath: Program.path).deletingLastPathComponent().appending(path: "AttachedApp")
       process.arguments = [self.socket] + options
+      process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path()]) { $1 }
       let output = Pipe()
       process.standardOutput = output
       try process.run()
@@ -79,8 +79,12 @@ import Musl
     }
 
     deinit {
-      if process.isRunning { Self.send(SIGKILL, to: number) }
-      if let folder { try? FileManager.default.removeItem(at: folder) }
+      if process.isRunning {
+        Self.send(SIGKILL, to: number)
+        // Until it is gone, it writes there.
+        process.waitUntilExit()
+      }
+      try? FileManager.default.removeItem(at: folder)
     }
   }
 
