@@ -1,6 +1,7 @@
 #if Encryption
 import CacheEngine
 import CacheEngineEncryption
+import CacheEngineTesting
 import Crypto
 import Foundation
 import PseudoTerminal
@@ -303,6 +304,22 @@ import Musl
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     withExtendedLifetime(last) {}
+  }
+
+  @Test("an app of several that says nothing is said not to answer also where nobody follows it, until it does")
+  func silentUnfollowed() async throws {
+    let apps = [try await App(["--quiet"]), try await App(["--quiet"])]
+    let fleet = try await AttachedFleet.open(apps.map(\.socket), buffer: EventBuffer())
+    func silent() async -> [Bool] {
+      for case .fleet(let sheet) in await fleet.refresh() { return sheet.apps.map { $0.silentSince != nil } }
+      return []
+    }
+    try await turns { await silent() == [false, false] }
+    apps[1].stop()
+    try await turns { await silent() == [false, true] }
+    apps[1].goOn()
+    try await turns { await silent() == [false, false] }
+    try await fleet.live.close()
   }
 
   @Test("in a directory of sockets the one app that listens is attached to, now and after it was gone")

@@ -79,7 +79,7 @@ package final class AttachedFleet: Sendable {
           .unreachable,
           "nobody listens at any socket in \(paths.joined(separator: ", ")); start an app that serves there")
     }
-    await fleet.list()
+    fleet.noteSilent(await fleet.list())
     let count = fleet.state.withLock { $0.sessions.count }
     var cache = first.cache
     cache.notes = ["\(count) apps are attached; F shows them side by side, and the other screens \(first.name)"]
@@ -92,7 +92,7 @@ package final class AttachedFleet: Sendable {
       return mask.map { mask in sheet.renamed { mask.name(of: $0) }.json } ?? sheet.json
     }
     cache.refresh = {
-      await fleet.list()
+      fleet.noteSilent(await fleet.list())
       fleet.noteGone()
       return [.fleet(fleet.watch.sheet())]
     }
@@ -291,23 +291,32 @@ package final class AttachedFleet: Sendable {
   }
 
   /// Asks every app what it holds in levels of its own; of one that does not answer in time what it told last stays.
-  private func list() async {
+  ///
+  /// - Returns: The places of those that did not answer.
+  private func list() async -> Set<Int> {
     let count = state.withLock { $0.sessions.count }
-    await withTaskGroup(of: Bool.self) { group in
+    return await withTaskGroup(of: Int?.self) { group in
       for place in 0..<count {
         group.addTask {
           await self.list(place)
-          return true
+          return place
         }
       }
       group.addTask {
-        do { try await ContinuousClock().sleep(for: Self.patience) } catch { return true }
-        return false
+        try? await ContinuousClock().sleep(for: Self.patience)
+        return nil
       }
-      var waiting = count
-      while waiting > 0, await group.next() == true { waiting -= 1 }
+      var waiting = Set(0..<count)
+      while !waiting.isEmpty, case let place?? = await group.next() { waiting.remove(place) }
       group.cancelAll()
+      return waiting
     }
+  }
+
+  /// Notes which apps did not say in time what they hold, so that nobody takes it for nothing.
+  private func noteSilent(_ places: Set<Int>) {
+    let sessions = state.withLock { $0.sessions }
+    for place in places { watch.answers(place, silentSince: sessions[place].client.heardAt) }
   }
 
   /// Notes which apps are gone, of which nobody tells where they are not followed.
@@ -329,6 +338,7 @@ package final class AttachedFleet: Sendable {
       return
     }
     watch.holds(place, copies, count: count)
+    watch.answers(place, silentSince: nil)
   }
 }
 
