@@ -35,6 +35,8 @@ struct DisplayTextTests {
     arguments: [
       ("of 2 000 reads", 6, ["of", "2 000", "reads"]), ("of 2 000 reads", 13, ["of 2 000", "reads"]),
       ("1 234 567 reads", 6, ["1 234", "567", "reads"]), ("at 1 23 in", 5, ["at 1", "23 in"]),
+      ("one two three", 7, ["one two", "three"]), ("of 2 000 reads", 8, ["of 2 000", "reads"]),
+      ("1 234 567 reads", 5, ["1 234", "567", "reads"]), ("of 2 000", 4, ["of", "2", "000"]),
     ])
   func wraps(raw: String, room: Int, expected: [String]) {
     #expect(DisplayText(raw).wrapped(to: room).map { $0.glyphs.map(\.text).joined() } == expected)

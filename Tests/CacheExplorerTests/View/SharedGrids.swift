@@ -79,17 +79,17 @@ enum SharedGrids {
      CacheExplorer  demo.yaml  ● LIVE   — req/s   hit —   in flight 0   lost 0                             12:03:00  ?:help
     ┌ Keyspace 1–2 of 2 ──────────────────────────────── sort BYTES▼ ┐┌ Server ────────────────────────────── Redis 7.0.15 ┐
     │ PREFIX                     KEYS    BYTES  LARGEST           TTL││ address   redis://localhost:6379 · master · up 0s  │
-    │▸page/                       100  488 KiB  4.9 KiB         ∞ 100││ memory    98 MiB of 100 MiB, 98.0% · peak 99 MiB   │
-    │ user:                       900 87.9 KiB    100 B            7m││           · allkeys-lru                            │
+    │▸page/                       100  488 KiB  4.9 KiB         ∞ 100││ memory    98 MiB of 100 MiB, 98.0% · peak 99 MiB · │
+    │ user:                       900 87.9 KiB    100 B            7m││           allkeys-lru                              │
     │                                                                ││ hits      88.1% of 1 000 · now — and — missed      │
     │                                                                ││ evicted   12 · — · expired 0                       │
     │                                                                ││ clients   4 · 2 told of changes · 0 blocked        │
     │                                                                ││ commands  — · 0 so far                             │
     │                                                                ││ looked at 1 000 of 20 000 keys in 0ns              │
     │                                                                ││                                                    │
-    │                                                                ││ monitor   :monitor 5s listens to every command     │
-    │                                                                ││           for five seconds, which costs the        │
-    │                                                                ││           server speed                             │
+    │                                                                ││ monitor   :monitor 5s listens to every command for │
+    │                                                                ││           five seconds, which costs the server     │
+    │                                                                ││           speed                                    │
     │                                                                ││                                                    │
     │                                                                ││                                                    │
     │                                                                ││                                                    │
@@ -138,7 +138,7 @@ enum SharedGrids {
     │ commands  — · 0 so far                                                       │
     │ looked at 1 000 of 20 000 keys in 0ns                                        │
     │                                                                              │
-    │ monitor   :monitor 5s listens to every command for five seconds, which       │
+    │ monitor   :monitor 5s listens to every command for five seconds, which costs │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit

@@ -47,8 +47,8 @@ enum WhatIfGrids {
      CacheExplorer demo.yaml  ● LIVE  —/s  hit —  fly 0            12:03:00  ?:help
     ┌ What if ────────────────────────────── ↓ more · estimated from live look-ups ┐
     │ MEMORY  20 000 look-ups · every key · 209 KiB · 1.2% of the time             │
-    │ ▸ policy adaptive in place of lru would bring +59.7 points (±7.4), and       │
-    │   costs nothing                                                              │
+    │ ▸ policy adaptive in place of lru would bring +59.7 points (±7.4), and costs │
+    │   nothing                                                                    │
     │   WHAT IF                    HIT RATE                      CHANGE     ERROR  │
     │▸  now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
     │   ×0.25     25 entries       ░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │

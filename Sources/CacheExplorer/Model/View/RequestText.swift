@@ -243,7 +243,11 @@ extension DisplayText {
         cells += glyphs[end].width
         end += 1
       }
-      if end < glyphs.endIndex, let space = space ?? separator, space > start { end = space }
+      if end < glyphs.endIndex {
+        // What fills its line exactly ends before the space that follows.
+        if glyphs[end] == " " { if isWithinNumber(end) { separator = end } else { space = end } }
+        if let space = space ?? separator, space > start { end = space }
+      }
       // A glyph wider than the room would never fit.
       if end == start { end += 1 }
       lines.append(DisplayText(glyphs[start..<end]))
