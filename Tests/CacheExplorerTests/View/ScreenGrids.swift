@@ -725,7 +725,7 @@ enum ScreenGrids {
     """#,
     "Requests80x24": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
-    ┌ Requests 1–12 of the last 12 ─────── 12 requests: served 8 joined 2 failed 1 ┐
+    ┌ Requests 1–12 of the last 12 ───── 12 requests: served 8 joined 2 failed 1 … ┐
     │ REQUEST  BEGAN        WHAT   KEY                     OUTCOME            TOOK │
     │▸#12      12:03:36.564 get    search:swift            under way          3ms… │
     │ #11      12:03:34.413 get    img:logo                failed: no ro…    152ms │
@@ -751,7 +751,7 @@ enum ScreenGrids {
     """#,
     "failure": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
-    ┌ Requests 1–1 of the last 1 · /logo ────────── 12 requests: served 8 joined 2 ┐
+    ┌ Requests 1–1 of the last 1 · /logo ──────── 12 requests: served 8 joined 2 … ┐
     │ REQUEST  BEGAN        WHAT   KEY                     OUTCOME            TOOK │
     │▸#11      12:03:34.413 get    img:logo                failed: no ro…    152ms │
     │                                                                              │

@@ -155,13 +155,15 @@ package enum RequestsPanel: Panel {
     ]
     let head = DisplayText(Format.counted(reads.requests + writes.requests, "request"))
     guard head.width <= room else { return "" }
-    var text = head
-    for item in items where item.1 > 0 || item.0 == "lost" {
-      let part = DisplayText((text.width == head.width ? ": " : " ") + "\(item.0) \(Format.count(item.1))")
-      guard text.width + part.width <= room else { break }
-      text += part
+    let parts = items.filter { $0.1 > 0 || $0.0 == "lost" }
+    for count in (1...parts.count).reversed() {
+      // Figures that do not add up say that some have no room.
+      let rest = parts[count...].contains { $0.1 > 0 } ? " …" : ""
+      let figures = parts[..<count].map { "\($0.0) \(Format.count($0.1))" }.joined(separator: " ")
+      let text = head + DisplayText(": \(figures)\(rest)")
+      if text.width <= room { return text }
     }
-    return text
+    return head
   }
 
   private struct Columns {
