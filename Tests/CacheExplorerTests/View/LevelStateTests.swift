@@ -124,6 +124,16 @@ struct LevelStateTests {
     #expect(!scene.lines.contains { $0.contains("full") })
   }
 
+  @Test(
+    "A level's sign is its first letter, or its number where two begin alike or one has no room in a cell",
+    arguments: [
+      (["memory", "disk"], ["M", "D"]), (["memory", "Middle"], ["1", "2"]), (["memory", "日本"], ["1", "2"]),
+      (["memory", "ßig"], ["1", "2"]), (["memory", ""], ["1", "2"]),
+    ])
+  func letters(names: [String], signs: [String]) {
+    #expect(LevelRow.signs(names.map { LevelRow(name: $0, kind: "memory") }) == signs)
+  }
+
   @Test("Every state has a sign and a word, which are told apart without colours and in ASCII")
   func signs() {
     let states = LevelState.Kind.allCases.map { LevelState(kind: $0) }

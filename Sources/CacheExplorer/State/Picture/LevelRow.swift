@@ -1,4 +1,5 @@
 package import CacheEngine
+import ExplorerText
 
 /// A level as the screen knows it.
 package struct LevelRow: Sendable, Equatable, Codable {
@@ -32,14 +33,15 @@ package struct LevelRow: Sendable, Equatable, Codable {
     self.keepsExpired = keepsExpired
   }
 
-  /// What stands for each level where a name has no room: its first letter, or its number if two begin alike.
+  /// What stands for each level where a name has no room: its first letter, or its number if two begin alike or
+  /// with what takes more than a cell.
   package static func signs(_ levels: [LevelRow]) -> [String] {
     let letters = levels.map { level in
       let letter = level.name.prefix(1)
       return level.isOrigin ? letter.lowercased() : letter.uppercased()
     }
     let isUnique = Set(letters.map { $0.uppercased() }).count == levels.count
-    return isUnique ? letters : levels.indices.map { "\($0 + 1)" }
+    return isUnique && letters.allSatisfy { DisplayText($0).width == 1 } ? letters : levels.indices.map { "\($0 + 1)" }
   }
 
   /// The number before a level's name, and a space; an origin has one only where numbers stand for names.
