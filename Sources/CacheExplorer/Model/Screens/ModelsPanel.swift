@@ -195,7 +195,7 @@ package enum RelationsPanel: Panel {
     guard let row = model.models.current else {
       return canvas.box(rect, title: "Relations", isFocused: frame.isFocused)
     }
-    let title = DisplayText(row.name.type) + " " + DisplayText(row.name.id)
+    let title = DisplayText(row.name.type) + " " + DisplayText(model.shown(row.name.id))
     canvas.box(rect, title: title, right: "↵ goes there", isFocused: frame.isFocused)
     var lines: [(spans: [Span], place: Int?)] = []
     func add(_ names: [ModelSheet.Name], _ arrow: DisplayText, from start: Int, none: DisplayText) {
