@@ -59,6 +59,12 @@ extension Canvas {
     write(text, x: Rect.clamp(right) - text.width, y: y, style: style)
   }
 
+  /// Writes text at the right into the lower edge of a box, unless it is too low for any line.
+  package mutating func writeBelow(_ text: DisplayText, in rect: Rect) {
+    guard rect.height > 2 else { return }
+    write(text + " ", endingAt: rect.right - 1, y: rect.bottom - 1, style: .faint)
+  }
+
   /// A wide glyph loses both halves when one is drawn over, as columns of a row are about to be.
   private mutating func mend(_ row: Int, from start: Int, to end: Int) {
     if start > 0, cells[row + start].glyph.isEmpty { cells[row + start - 1].glyph = " " }

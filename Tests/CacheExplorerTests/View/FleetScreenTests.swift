@@ -88,6 +88,7 @@ struct FleetScreenTests {
     #expect(scene.lines.contains { $0.contains("told 1 ≤ 2ms") })
     #expect(scene.lines.contains { $0.contains("stale 1 ≤ 50ms") })
     #expect(scene.lines.contains { $0.contains("⟳ news loaded by one for 500ms; two waits") })
+    #expect(scene.lines.contains { $0.contains("… more ┘") } == (height == 24))
     if height == 40 {
       #expect(scene.lines.contains { $0.contains("changed by one 5.0 s ago") })
       #expect(scene.lines.contains { $0.contains("two was told after 2ms") })

@@ -151,8 +151,11 @@ struct ServedScreenTests {
     ])
     let variant = ServedVariant(selecting: [], status: 200, bytes: 10, validator: nil, age: 1, left: 9)
     scene.send(.variants(key: "http://a/second", Array(repeating: variant, count: 9)))
+    #expect(lines().contains { $0.contains(" ↓ more · ↵ shows the content ┐") })
     scene.press(.enter, .down)
     #expect(!lines().contains { $0.contains("│ GET /second") })
+    for _ in 0..<30 { scene.press(.down) }
+    #expect(!lines().contains { $0.contains("↓ more") })
     scene.press(.escape, .down)
     #expect(lines().contains { $0.contains("│ GET /first") })
     scene.press(.up)

@@ -71,7 +71,7 @@ enum SharedGrids {
     │                                                                              │
     │ ⟳ news loaded by one for 500ms; two waits                                    │
     │                                                                              │
-    └──────────────────────────────────────────────────────────────────────────────┘
+    └───────────────────────────────────────────────────────────────────────… more ┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,

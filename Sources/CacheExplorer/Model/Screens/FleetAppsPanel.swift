@@ -77,9 +77,11 @@ package enum FleetAppsPanel: Panel {
       rect, title: "Apps \(sheet(model)?.apps.count ?? 0)", right: "Enter shows one on the other screens",
       isFocused: frame.isFocused)
     let lines = lines(model, width: rect.width - 3)
-    for (row, line) in lines.prefix(max(0, rect.height - 2)).enumerated() {
+    let rows = max(0, rect.height - 2)
+    for (row, line) in lines.prefix(rows).enumerated() {
       canvas.write(line, x: rect.x + 1, y: rect.y + 1 + row, limit: rect.width - 2)
     }
+    if rows < lines.count { canvas.writeBelow("… more", in: rect) }
   }
 
   private static func lines(_ model: Model, width: Int) -> [[Span]] {

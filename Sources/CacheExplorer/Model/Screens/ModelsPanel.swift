@@ -235,5 +235,6 @@ package enum RelationsPanel: Panel {
       if frame.isFocused, let chosen, chosen == top + index { canvas.write("▸", x: rect.x + 1, y: y, style: .accent) }
       canvas.write(line.spans, x: rect.x + 2, y: y, limit: rect.width - 3)
     }
+    if top + rows < lines.count { canvas.writeBelow("… more", in: rect) }
   }
 }

@@ -45,10 +45,11 @@ package enum ServedAnswerPanel: Panel {
 
   package static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
     let rect = frame.rect
-    canvas.box(rect, title: "Answer", right: "↵ shows the content", isFocused: frame.isFocused)
     let lines = lines(model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
     let top = min(top(model), max(0, lines.count - rows))
+    let more: DisplayText = top + rows < lines.count ? "↓ more · " : ""
+    canvas.box(rect, title: "Answer", right: more + "↵ shows the content", isFocused: frame.isFocused)
     for (row, line) in lines.dropFirst(top).prefix(rows).enumerated() {
       canvas.write([line], x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
     }

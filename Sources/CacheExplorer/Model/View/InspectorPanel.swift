@@ -82,8 +82,6 @@ enum InspectorPanel {
       if isOpen, line.target != nil, chosen == top + row { canvas.write("▸", x: rect.x + 1, y: y, style: .accent) }
       canvas.write(line.spans, x: rect.x + 2, y: y, limit: rect.width - 3)
     }
-    if top + rows < text.lines.count, rows > 0 {
-      canvas.write("↓ more ", endingAt: rect.right - 1, y: rect.bottom - 1, style: .faint)
-    }
+    if top + rows < text.lines.count { canvas.writeBelow("↓ more", in: rect) }
   }
 }
