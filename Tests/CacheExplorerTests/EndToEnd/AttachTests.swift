@@ -30,7 +30,9 @@ import Musl
   private final class App {
     private let process = Process()
     let socket: String
-    /// Of its own, also for what it keeps on disk: an app that is killed cleans nothing up. A socket's path has to be short.
+    /// Of its own, also for what it keeps on disk: an app that is killed cleans nothing up.
+    ///
+    /// A socket's path has to be short.
     private let folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
 
     /// `socket`: Where to serve, if another app has served there before.
