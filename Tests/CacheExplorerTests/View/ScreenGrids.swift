@@ -779,8 +779,8 @@ enum ScreenGrids {
      CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ 1 MEMORY ───┌ Figures · Levels and Entries ─────────────────────────────────────── ↓ more · Esc closes ┐ ORIGIN ─────┐
     │ hit    0.0% │ MEMORY hit rate (conditional)   0.0% = 0 / 12; last 5 s 0.0%                             │ 0.4/s ·██·· │
-    │ miss   100% │   is             hits of this level ÷ look-ups that reached this level and were answered;│ 7 loads     │
-    │ p50 18µs  p9│                  each look-up weighs the same                                            │ p50 84ms    │
+    │ miss   100% │   is             hits of this level ÷ look-ups that reached this level and were          │ 7 loads     │
+    │ p50 18µs  p9│                  answered; each look-up weighs the same                                  │ p50 84ms    │
     │ used ▍░░░░░░│   unit           percent                                                                 │ p99 150ms   │
     │ 5 keys  evic│   window         since the start; with R the last 5 s                                    │ err 14.3%   │
     └ misses: abse│   source         the engine's counts hits ÷ answered of memory                           │ ✕ failing … ┘
@@ -791,14 +791,14 @@ enum ScreenGrids {
     │ feed:home   │   window         since the start; last 5 s                                               │             │
     │ user:9113   │   source         the engine's counts errors ÷ answered of memory                         │             │
     │ i18n/日本語 │ MEMORY served by (global share)   0.0% = 0 / 8; last 5 s 0.0%                            │─────────────┘
-    │ key\e[2J    │   is             reads answered by this level ÷ reads answered by any level; callers that│tart · log x ┐
-    │ thumb:903   │                  joined a load are not in it                                             │    p50   p99│
+    │ key\e[2J    │   is             reads answered by this level ÷ reads answered by any level; callers     │tart · log x ┐
+    │ thumb:903   │                  that joined a load are not in it                                        │    p50   p99│
     │             │   unit           percent                                                                 │   18µs  20µs│
     │             │   window         since the start; with R the last 5 s                                    │  1.1ms 1.1ms│
     │             │   source         the engine's count served of memory                                     │   84ms 150ms│
     │             │ DISK hit rate (conditional)   18.2% = 2 / 11; last 5 s 33.3%                             │             │
-    │             │   is             hits of this level ÷ look-ups that reached this level and were answered;│             │
-    │             │                  each look-up weighs the same                                            │             │
+    │             │   is             hits of this level ÷ look-ups that reached this level and were          │             │
+    │             │                  answered; each look-up weighs the same                                  │             │
     │             │   unit           percent                                                                 │             │
     │             │   window         since the start; with R the last 5 s                                    │             │
     └─────────────│   source         the engine's counts hits ÷ answered of disk                             │─────────────┘
@@ -809,8 +809,8 @@ enum ScreenGrids {
     │ 12:03:34.413│   window         since the start; last 5 s                                               │         #11 │
     │ 12:03:34.414│   source         the engine's counts errors ÷ answered of disk                           │         #11 │
     │ 12:03:34.414│ DISK served by (global share)   25.0% = 2 / 8; last 5 s 66.7%                            │         #11 │
-    │ 12:03:34.564│   is             reads answered by this level ÷ reads answered by any level; callers that│         #11 │
-    │ 12:03:34.564│                  joined a load are not in it                                             │         #11 │
+    │ 12:03:34.564│   is             reads answered by this level ÷ reads answered by any level; callers     │         #11 │
+    │ 12:03:34.564│                  that joined a load are not in it                                        │         #11 │
     │ 12:03:36.564│   unit           percent                                                                 │         #12 │
     └─────────────└──────────────────────────────────────────────────────────────────────────────────────────┘─────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help

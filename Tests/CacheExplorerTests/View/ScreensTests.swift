@@ -159,6 +159,17 @@ struct ScreensTests {
     }
   }
 
+  @Test("What explains a figure leaves a blank before the edge of the window, however wide that is")
+  func explainsWithinItsWindow() throws {
+    for width in 40...92 {
+      var scene = try ScreensScene.make(Size(width: width, height: 24))
+      scene.type("3i")
+      let rows = scene.lines.filter { $0.hasPrefix("│") && $0.hasSuffix("│") }
+      #expect(rows.count > 10)
+      for row in rows { #expect(row.dropLast().last == " ", "\(row)") }
+    }
+  }
+
   @Test("a tells the latencies of hits from those of misses")
   func latencyParts() throws {
     var scene = try ScreensScene.make(Self.large)

@@ -80,7 +80,7 @@ enum HelpOverlay {
     switch line {
     case .title(let text): text.wrappedWords(to: max(10, width - 4)).map { .title($0) }
     case .item(let name, let text):
-      text.wrappedWords(to: max(10, width - column - 1)).enumerated().map { .item($0 == 0 ? name : " ", $1) }
+      text.wrappedWords(to: max(10, width - column - 2)).enumerated().map { .item($0 == 0 ? name : " ", $1) }
     // Continuations are indented a little.
     case .text(let text):
       text.wrappedWords(to: max(10, width - 8)).enumerated().map { .text(($0 == 0 ? "" : "  ") + $1) }
