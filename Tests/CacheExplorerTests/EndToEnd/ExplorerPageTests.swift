@@ -99,7 +99,8 @@ import Testing
     #expect(run.status == 1)
     let shown = try transcript("printf 'get a\\nget a\\n' | cache-explorer run photos.yaml").map(Self.untimed)
     let told = (run.output + run.errors).split(separator: "\n").map { Self.untimed(String($0)) }
-    #expect(Array(told.drop { !$0.hasPrefix("expect: ") }) == shown)
+    // The answers to the commands are left out there.
+    #expect(Array(told.drop { !$0.hasPrefix("expect: ") }) == Array(shown.drop { $0 == "…" }))
   }
 
   private static func untimed(_ line: String) -> String { line.replacing(#/\d+(\.\d+)? s ago/#, with: "0 s ago") }
