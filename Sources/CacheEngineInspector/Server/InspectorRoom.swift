@@ -223,7 +223,9 @@ extension InspectorLoop {
       for finished in all {
         guard var connection = connections.removeValue(forKey: finished.connection) else { continue }
         connection.asks[finished.ask] = nil
-        // Whoever changed something sees it in the figures when the answer comes.
+        // Whoever did something sees it in events, counts and figures when the answer comes.
+        var isThere = true
+        if case .open = connection.phase { isThere = tellEvents(&connection) }
         tellUsage(cache.usage, &connection)
         switch finished.rest {
         case .list(let listing)?: page(listing, from: 0, finished.ask, &connection)
@@ -233,7 +235,7 @@ extension InspectorLoop {
         case nil: connection.send(finished.line)
         }
         understand(&connection)
-        let isThere = connection.flush()
+        isThere = isThere && connection.flush()
         connections[finished.connection] = connection
         if !isThere { end(finished.connection) }
       }

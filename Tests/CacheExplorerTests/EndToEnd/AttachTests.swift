@@ -308,6 +308,15 @@ import Musl
     withExtendedLifetime(last) {}
   }
 
+  @Test("what a command did is counted when its answer is there")
+  func counted() async throws {
+    let app = try await App(["--quiet", "--allow-writes"])
+    let reads = (0..<5).map { "get photo:\($0)\nget photo:\($0)\nstats\n" }.joined()
+    let run = try await Program.run(["attach", app.socket, "--plain"], input: reads + "quit\n")
+    let told = run.output.split(separator: "\n").compactMap { $0.firstMatch(of: #/^stats: ok; (\d+) requests/#)?.1 }
+    #expect(told == ["2", "4", "6", "8", "10"], "\(run.output)")
+  }
+
   @Test("an app of several that says nothing is said not to answer also where nobody follows it, until it does")
   func silentUnfollowed() async throws {
     let apps = [try await App(["--quiet"]), try await App(["--quiet"])]
