@@ -23,9 +23,13 @@ struct OpenCommand: AsyncParsableCommand {
       "workload", "A workload to run from the start, with its options: \"zipf --rate 50\". See `:help run`."),
     completion: .list(WorkloadTable.names))
   var workload: String?
-  @Option(parsing: .unconditional, help: .taking("n", "How many requests the workload makes, from 1 on."))
+  @Option(
+    parsing: .unconditional,
+    help: .taking(
+      "n",
+      "How many requests the workload makes, from 1 on. With --once and --json 1000, unless it has an end of its own."))
   var requests: Int?
-  @Flag(help: "Run the workload to its end, print one picture, and exit.") var once = false
+  @Flag(help: "Run the workload to its end, at the rate that it names, print one picture, and exit.") var once = false
   @Flag(help: "Like --once, with the statistics as JSON instead of the picture.") var json = false
   @Flag(help: .strict) var strict = false
   @OptionGroup var recording: RecordingOptions

@@ -114,6 +114,8 @@ import Testing
     let json = try await Program.run(["open", file, "--json", "--run", "loop --keys 4", "--requests", "20"])
     let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
     #expect(object["requests"] as? Int == 20)
+    let endless = try await Program.run(["open", file, "--json", "--run", "loop --keys 4"])
+    #expect(endless.output.contains(#""requests":1000,"#))
     let ascii = try await Program.run(["open", file, "--once", "--ascii"])
     #expect(ascii.output.utf8.allSatisfy { $0 < 0x80 })
   }
