@@ -59,7 +59,11 @@ import Testing
     let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
     let lower = middle.compose(source, clock: clock)
     let same = TwoWayTransformationBox<Int, Int>(transform: { $0 }, inverseTransform: { $0 })
+    let first = TwoWayTransformationBox<[Int], Int>(transform: { $0[0] }, inverseTransform: { [$0] })
     let stacks: [String: BasicCache<String, Int>] = [
+      "allBatch": memory.compose(
+        lower.allBatch().transformKeys { (key: String) in [key] }.transformValues(first)
+      ).normalize(),
       "capRequests": memory.compose(lower.capRequests(1)).normalize(),
       "retry": memory.compose(lower.retry(clock: clock)).normalize(),
       "timeout": memory.compose(lower.timeout(after: .seconds(1), clock: clock)).normalize(),

@@ -171,6 +171,13 @@ extension BatchLevel: InvalidatableLevel where Base: InvalidatableLevel {
   public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
 }
 
+extension BatchLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside reload every key, and returns the values in the order of the keys: all or none.
+  public func reload(_ keys: [Base.Key]) async throws -> Lookup<[Base.Value]> {
+    Self.joined(try await keys.bounded(by: Base.bulkWidth) { [base] in try await base.reload($0) })
+  }
+}
+
 extension CacheLevel {
   /// Lets this level be asked for many keys at once, all or nothing.
   ///
