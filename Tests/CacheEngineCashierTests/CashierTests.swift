@@ -243,6 +243,27 @@ import Testing
     #expect(try await bench.open().settings == changed)
   }
 
+  @Test("S35 S41 settings and entries of a cache whose folder was removed are there in a new process", arguments: 0..<4)
+  func folderRemoved(way: Int) async throws {
+    let first = try await bench.open(version: "1.0")
+    try await first.changeSettings { $0.lifespan = .seconds(60) }
+    try await first.set("a", forKey: "key")
+    try FileManager.default.removeItem(atPath: first.folder)
+    switch way {
+    case 0: try await first.clear()
+    case 1: try await first.remove(forKey: "key")
+    case 2: try await first.refreshValidation(forKey: "key")
+    default: break
+    }
+    try await first.set("b", forKey: "other")
+    for next in [try await bench.openAfterKill(version: "1.0"), first] {
+      #expect(next.settings.lifespan == .seconds(60))
+      #expect(try await next.string(forKey: "other") == "b")
+    }
+    try await first.close()
+    #expect(bench.observer.events.isEmpty)
+  }
+
   @Test("S41 settings that cannot be written stay as they were")
   func settingsFail() async throws {
     var opening = CashierOpening(

@@ -34,6 +34,8 @@ public final class Cashier: Sendable {
   private struct State: Sendable {
     var record: CashierRecord
     var isClosed = false
+    /// The folder was removed, and the record with it.
+    var isRecordLost = false
     /// How releasing the files ended.
     var shutDown: Result<Void, any Error>?
   }
@@ -50,6 +52,7 @@ public final class Cashier: Sendable {
   private let memoryCapacity: Int
   private let record: UserDefaultsCacheLevel<String, CashierRecord>
   private let clock: any CacheClock
+  private let observer: any CacheObserver
   private let state: Mutex<State>
   // A refresh reads and writes, and nobody may write between. The levels cannot know that the two belong together.
   private let writes = WriteGate<String>()
@@ -57,7 +60,8 @@ public final class Cashier: Sendable {
 
   init(
     id: String, location: CashierLocation, folder: String, levels: Levels, state: CashierRecord,
-    record: UserDefaultsCacheLevel<String, CashierRecord>, memoryCapacity: Int, clock: any CacheClock
+    record: UserDefaultsCacheLevel<String, CashierRecord>, memoryCapacity: Int, clock: any CacheClock,
+    observer: any CacheObserver
   ) {
     self.id = id
     self.location = location
@@ -66,6 +70,7 @@ public final class Cashier: Sendable {
     self.levels = levels
     self.record = record
     self.clock = clock
+    self.observer = observer
     self.state = Mutex(State(record: state))
   }
 
@@ -92,6 +97,46 @@ public final class Cashier: Sendable {
       try await record.set(changed, forKey: CashierRecord.key)
       state.withLock { $0.record = changed }
     }
+  }
+
+  /// Prepares the folder, which was removed and is in use again, and notes that the settings are not there.
+  func standAgain() {
+    let settings = state.withLock { state in
+      state.isRecordLost = true
+      return state.record.settings
+    }
+    do {
+      try CashierFolder.prepare(folder, isDurable: location.isDurable, isProtected: settings.isProtected)
+    } catch { report(error) }
+  }
+
+  /// Carries out a write, and stores the settings again if the folder was removed before.
+  private func writing<Answer: Sendable>(_ write: () async throws -> Answer) async throws -> Answer {
+    let answer = try await write()
+    if state.withLock({ $0.isRecordLost }) {
+      // Only a cancellation keeps a turn from coming, and then the next write tries again.
+      try? await settingsWrites.write("settings") { await restoreRecord() }
+    }
+    return answer
+  }
+
+  private func restoreRecord() async {
+    let lost = state.withLock { state in
+      defer { state.isRecordLost = false }
+      return state.isRecordLost && state.shutDown == nil ? state.record : nil
+    }
+    guard let lost else { return }
+    do { try await record.set(lost, forKey: CashierRecord.key) } catch {
+      state.withLock { $0.isRecordLost = true }
+      report(error)
+    }
+  }
+
+  private func report(_ error: any Error) {
+    observer.record(
+      CacheEvent(
+        time: clock.now, request: .current, level: record.name, key: CashierRecord.key,
+        kind: .failed(.set, String(describing: error), .zero)))
   }
 
   // MARK: Age
@@ -121,15 +166,17 @@ public final class Cashier: Sendable {
   /// - Throws: As `set(_:forKey:)`.
   @discardableResult
   public func refreshValidation(forKey key: String) async throws -> Bool {
-    try await writes.write(key) { began in
-      guard let entry = try await find(key)?.entry else { return false }
-      let terms = StoreTerms(
-        expiry: entry.deadline.map(Expiry.at) ?? .never, cost: entry.value.cost, tags: entry.tags)
-      try await levels.store(entry.value, forKey: key, terms: terms)
-      // What a clear has removed meanwhile is not to come back.
-      guard writes.isSwept(key, since: began) else { return true }
-      try await levels.remove(key)
-      return false
+    try await writing {
+      try await writes.write(key) { began in
+        guard let entry = try await find(key)?.entry else { return false }
+        let terms = StoreTerms(
+          expiry: entry.deadline.map(Expiry.at) ?? .never, cost: entry.value.cost, tags: entry.tags)
+        try await levels.store(entry.value, forKey: key, terms: terms)
+        // What a clear has removed meanwhile is not to come back.
+        guard writes.isSwept(key, since: began) else { return true }
+        try await levels.remove(key)
+        return false
+      }
     }
   }
 
@@ -141,7 +188,7 @@ public final class Cashier: Sendable {
   /// - Throws: As `set(_:forKey:)`.
   public func remove(forKey key: String) async throws {
     try checkOpen()
-    try await writes.write(key) { try await levels.remove(key) }
+    try await writing { try await writes.write(key) { try await levels.remove(key) } }
   }
 
   /// Removes every entry, but keeps the settings.
@@ -151,7 +198,7 @@ public final class Cashier: Sendable {
   /// - Throws: As `set(_:forKey:)`.
   public func clear() async throws {
     try checkOpen()
-    try await writes.writeAll { try await levels.clear() }
+    try await writing { try await writes.writeAll { try await levels.clear() } }
   }
 
   /// Seals everything in the files with the newest key of the cipher, so that older keys are no longer needed.
@@ -202,6 +249,7 @@ public final class Cashier: Sendable {
   func shutDown() async throws {
     try await settingsWrites.write("settings") {
       guard state.withLock({ $0.shutDown == nil }) else { return }
+      await restoreRecord()
       await levels.onMemoryWarning()
       let outcome: Result<Void, any Error>
       do { outcome = .success(try await levels.lower.disk.close()) } catch { outcome = .failure(error) }
@@ -251,16 +299,19 @@ public final class Cashier: Sendable {
     forKey key: String, terms: StoreTerms = StoreTerms(), _ item: (_ isPersistent: Bool) throws -> CashierItem
   ) async throws {
     try checkOpen()
-    try await writes.write(key) {
-      let item = try item(settings.isPersistent)
-      guard item.isPersistent || item.cost <= memoryCapacity else {
-        throw CacheError(
-          .tooLarge, "the value takes \(item.cost) bytes, and memory, where alone it would be, holds \(memoryCapacity)",
-          level: id)
+    try await writing {
+      try await writes.write(key) {
+        let item = try item(settings.isPersistent)
+        guard item.isPersistent || item.cost <= memoryCapacity else {
+          throw CacheError(
+            .tooLarge,
+            "the value takes \(item.cost) bytes, and memory, where alone it would be, holds \(memoryCapacity)",
+            level: id)
+        }
+        var terms = terms
+        terms.cost = item.cost
+        try await levels.store(item, forKey: key, terms: terms)
       }
-      var terms = terms
-      terms.cost = item.cost
-      try await levels.store(item, forKey: key, terms: terms)
     }
   }
 

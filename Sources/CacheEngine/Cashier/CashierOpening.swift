@@ -59,9 +59,11 @@ struct CashierOpening: Sendable {
       record.version = [record.version, appVersion].compactMap(\.self).max()
       if record != saved { try await settings.set(record, forKey: CashierRecord.key) }
       try CashierFolder.prepare(folder, isDurable: location.isDurable, isProtected: record.settings.isProtected)
-      return Cashier(
+      let cashier = Cashier(
         id: id, location: location, folder: folder, levels: levels(over: disk), state: record, record: settings,
-        memoryCapacity: memoryCapacity, clock: clock)
+        memoryCapacity: memoryCapacity, clock: clock, observer: observer)
+      disk.whenStandingAgain { [weak cashier] in cashier?.standAgain() }
+      return cashier
     } catch {
       do { try await disk.close() } catch { /* the first failure is the one to tell */  }
       throw error
