@@ -247,7 +247,26 @@ extension HTTPCache {
     turns.invalidate(key)
     // Whoever asks from now on must not join a request answered before.
     flights.detach(key)
-    try await turns.take(key) { [store] in try await store.remove(key) }
+    do {
+      try await turns.take(key) { [store] in try await store.remove(key) }
+      failedRemovals.remove(key)
+    } catch {
+      failedRemovals.insert(key)
+      throw error
+    }
+  }
+
+  /// Removes what could not be removed when it was to be forgotten, unless something new has been stored since.
+  func removeAgain(_ key: String) async {
+    do {
+      try await turns.take(key) { [store, failedRemovals] in
+        guard failedRemovals.contains(key) else { return }
+        try await store.remove(key)
+        failedRemovals.remove(key)
+      }
+    } catch {
+      if !(error is CancellationError) { report(HTTPCacheFailure(step: .remove, uri: key, error: error)) }
+    }
   }
 
   private func cleaned(_ head: HTTPTypes.HTTPResponse, at time: Duration) -> HTTPTypes.HTTPResponse {
@@ -298,7 +317,7 @@ extension HTTPCache {
         // Nobody asked for it, so an observer counts no look-up. What cannot be read, or is just being removed, is replaced; if nothing
         // comes in its place it is removed, since it may be what is to be forgotten.
         var before: StoredVariants?
-        if !turns.isSweeping {
+        if !turns.isSweeping, !failedRemovals.contains(key) {
           do {
             let entry = try await store.lookupIncludingExpired(key).entry
             before = entry.flatMap { $0.isStale ? nil : $0.value } ?? StoredVariants()
@@ -317,6 +336,7 @@ extension HTTPCache {
             variants, forKey: key, terms: StoreTerms(expiry: life.map { .after($0) }, cost: variants.cost))
           // An unsafe request that was answered meanwhile waits for its turn, and removes this.
         }
+        failedRemovals.remove(key)
       }
     } catch {
       if !(error is CancellationError) { report(HTTPCacheFailure(step: .write, uri: key, error: error)) }

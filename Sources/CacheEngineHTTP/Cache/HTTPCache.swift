@@ -20,7 +20,9 @@ public import Foundation
 /// ```
 ///
 /// The level keeps all responses of a URI under one key. It is read on every request; if it fails, this is reported and it counts as
-/// empty. Simultaneous requests for one URI become one if all of them may share its answer.
+/// empty. What it fails to remove when it is to be forgotten answers nothing until it has been removed or replaced, or the process
+/// ends; after more than 10,000 such URIs, nothing stored answers before ``removeAll()``. Simultaneous requests for one URI become
+/// one if all of them may share its answer.
 public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == String, Store.Value == StoredVariants {
   /// The rules by which the cache decides.
   public let policy: HTTPCachePolicy
@@ -36,6 +38,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   let report: @Sendable (HTTPCacheFailure) -> Void
   let flights = Flights<SharedResponse>()
   let turns = VariantTurns()
+  let failedRemovals = FailedRemovals()
   private let revalidations = Mutex(Revalidations())
 
   /// A response on its way that others may join.
@@ -170,7 +173,9 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   package func immediateAnswer(
     for request: HTTPTypes.HTTPRequest, at target: TargetURI, after mark: AnswerMark? = nil
   ) -> ImmediateAnswer? {
-    guard request.method == .get || request.method == .head, let stored = store.peek(target.text) else { return nil }
+    guard request.method == .get || request.method == .head, !failedRemovals.contains(target.text),
+      let stored = store.peek(target.text)
+    else { return nil }
     let now = clock.timeSinceEpoch
     let decision = policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now)
     guard case .answer(let place) = decision else { return nil }
@@ -216,6 +221,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     // What is just being written has to be there before everything goes.
     for key in changing { try await turns.take(key) {} }
     try await store.clear()
+    failedRemovals.removeAll()
   }
 
   /// Waits until nothing runs in the background that has begun before.
@@ -266,6 +272,10 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   }
 
   private func stored(_ key: String) async -> (StoredVariants, wasRead: Bool) {
+    if failedRemovals.contains(key) {
+      await removeAgain(key)
+      return (StoredVariants(), true)
+    }
     if let stored = store.peek(key) { return (stored, true) }
     do {
       return (try await store.lookup(key).entry?.value ?? StoredVariants(), true)

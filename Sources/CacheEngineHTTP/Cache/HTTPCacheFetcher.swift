@@ -77,7 +77,9 @@ where Store.Key == String, Store.Value == StoredVariants {
 
   /// Whether the cache holds something of an address, which it asks about by itself.
   func isHeld(_ url: URL) async -> Bool {
-    guard let target = TargetURI(HTTPTypes.HTTPRequest(url)) else { return false }
+    guard let target = TargetURI(HTTPTypes.HTTPRequest(url)), !cache.failedRemovals.contains(target.text) else {
+      return false
+    }
     // A store that cannot be read is no help; the cache will tell of it.
     return (try? await cache.store.lookupIncludingExpired(target.text).entry?.value.responses.isEmpty) == false
   }
