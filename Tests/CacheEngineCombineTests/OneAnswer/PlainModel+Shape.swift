@@ -7,6 +7,7 @@ extension PlainModel {
     case .memory(let lifetime): model = PlainMemory(world, lifetime: lifetime)
     case .flaky(let number): model = PlainMemory(world, flaky: number)
     case .source(let number): model = PlainSource(world, number)
+    case .disk: model = PlainMemory(world, isDisk: true)
     case .empty: model = PlainSource(world, nil)
     case .compose(let upper, let lower):
       let upper = make(upper, in: world, levels: &levels)
@@ -25,7 +26,9 @@ extension PlainModel {
 
   private static func wrap(_ inner: PlainModel, _ kind: Shape.Unary) -> PlainModel {
     switch kind {
-    case .observed, .silentlyObserved, .traced, .normalized, .pooled, .capped, .timeout: PlainWrapper(inner)
+    case .observed, .silentlyObserved, .traced, .capped, .timeout: PlainWrapper(inner)
+    case .normalized: PlainStranger(inner)
+    case .pooled: PlainPool(inner)
     case .retry: PlainRetry(inner)
     case .breaker: PlainBreaker(inner)
     case .fallbackForErrors: PlainFallback(inner, isForErrors: true)
@@ -40,6 +43,8 @@ extension PlainModel {
     case .transformKeys: PlainTransform(inner, exchanges: true)
     case .postProcess: PlainTransform(inner, reading: 100_000)
     case .batch: PlainBatch(inner)
+    case .optional: PlainOptional(inner)
+    case .counted: PlainCounted(inner)
     }
   }
 }

@@ -2,35 +2,45 @@
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
+import Foundation
 import Synchronization
 
 /// A stack of real levels, each of which can be asked in every way.
 final class RealStack: Sendable {
   /// In which way a level is asked.
   enum Face: CaseIterable, Sendable {
-    case get, lookup, require, peek
+    case get, lookup, require, peek, pastPeek, batch
     case erasedGet, erasedLookup, erasedRequire, erasedPeek
     case pooledGet, pooledLookup
     case publisher, lookupPublisher
 
     /// It tells more than the value.
-    var tellsAll: Bool { [.lookup, .erasedLookup, .pooledLookup, .lookupPublisher].contains(self) }
+    var tellsAll: Bool { [.lookup, .pastPeek, .batch, .erasedLookup, .pooledLookup, .lookupPublisher].contains(self) }
     var isRequiring: Bool { [.require, .erasedRequire, .publisher].contains(self) }
   }
 
   /// What a call gave, as far as the way of asking can tell.
   enum Outcome: Equatable, Sendable {
     case value(Int)
-    case entry(Int, isStale: Bool, deadline: Int?)
+    case entry(Int, isStale: Bool, deadline: Int?, created: Int?, tags: Set<String>, isPlaceholder: Bool)
     case miss(String)
     case failed(String)
     case done(Bool)
+
+    var valueAlone: Outcome {
+      switch self {
+      case .entry(let value, _, _, _, _, _): .value(value)
+      case .miss: .miss("")
+      default: self
+      }
+    }
   }
 
   /// A level, in every way that it can be asked and told.
   struct Node: Sendable {
     let read: @Sendable (Face, String) async throws -> Outcome
     let readStale: @Sendable (Face, String) async throws -> Outcome
+    let reload: @Sendable (Face, String) async throws -> Outcome
     let write: @Sendable (Face, Step) async throws -> Outcome
   }
 
@@ -40,25 +50,56 @@ final class RealStack: Sendable {
     var down: Set<Int> = []
   }
 
+  private struct Parts: Sendable {
+    var nodes: [Node] = []
+    var refreshes: [@Sendable () -> Int] = []
+    var disks: [DiskCacheLevel<String, Int>] = []
+  }
+
   let clock = ManualClock()
   private let start: CacheInstant
   private let world = Mutex(World())
   private let observer = RecordingObserver()
   private let deaf = Deaf()
-  private let parts = Mutex<(nodes: [Node], refreshes: [@Sendable () -> Int])>(([], []))
+  private let failure = Mutex<CacheError?>(nil)
+  private let statistics = CacheStatistics()
+  private let parts = Mutex(Parts())
 
   private struct Deaf: CacheObserver {
     let attention: ObservationSwitch? = ObservationSwitch()
     func record(_ event: CacheEvent) {}
   }
 
-  init(_ shape: Shape) {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "answer-\(UUID().uuidString)")
+
+  init(_ shape: Shape) throws {
     start = clock.now
-    _ = build(shape)
+    _ = try build(shape)
   }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// Gives back the files of its disks, of which many stacks would have too many.
+  func close() async throws { for disk in parts.withLock(\.disks) { try await disk.close() } }
 
   var nodes: [Node] { parts.withLock { $0.nodes } }
   var asked: [Int: Int] { world.withLock { $0.asked } }
+
+  /// In full, since an answer is compared by its code only.
+  var lastFailure: String { failure.withLock { $0 }.map { "\($0) \($0.failures)" } ?? "none" }
+
+  func noteFailure(_ error: CacheError) { failure.withLock { $0 = error } }
+
+  /// What was counted of reads and stores, by what it is.
+  var counts: [String: Int] {
+    guard let level = statistics.snapshot.levels["counted"] else { return [:] }
+    var counts = Dictionary(uniqueKeysWithValues: level.misses.map { ($0.key.rawValue, $0.value) })
+    counts["hit"] = level.hits
+    counts["error"] = level.errors
+    counts["set"] = level.sets
+    counts["copy"] = level.backFills
+    return counts.filter { $0.value > 0 }
+  }
 
   func set(_ change: (inout World) -> Void) { world.withLock { change(&$0) } }
 
@@ -69,46 +110,51 @@ final class RealStack: Sendable {
     for count in refreshes { try await turns { count() == 0 } }
   }
 
-  private func build(_ shape: Shape) -> BasicCache<String, Int> {
+  private func build(_ shape: Shape) throws -> BasicCache<String, Int> {
     switch shape {
     case .memory(let lifetime):
       let expiry = lifetime.map { Expiry.after(.seconds($0)) } ?? .never
       return add(MemoryCacheLevel<String, Int>(expiry: expiry, keepsExpired: .seconds(1_000_000), clock: clock))
     case .flaky(let number):
       return add(
-        Flaky(base: MemoryCacheLevel(keepsExpired: .seconds(1_000_000), clock: clock)) { [self] in
-          world.withLock { $0.down.contains(number) }
+        Flaky(base: MemoryCacheLevel(keepsExpired: .seconds(1_000_000), clock: clock)) { [weak self] in
+          self?.world.withLock { $0.down.contains(number) } ?? true
         })
     case .source(let number):
       return add(
-        BasicFetcher<String, Int> { [self] key in
-          let behaviour = world.withLock { world in
+        BasicFetcher<String, Int> { [weak self] key in
+          let behaviour = self?.world.withLock { world in
             world.asked[number, default: 0] += 1
             return world.behaviours[number]?[key] ?? .gone
           }
           switch behaviour {
           case .value(let value): return value
-          case .gone: return nil
+          case .gone, nil: return nil
           case .down: throw CacheError(.simulated, "down")
           }
         })
+    case .disk:
+      let disk = try DiskCacheLevel<String, Int>(
+        jsonIn: folder.appending(path: UUID().uuidString).path, keepsExpired: .seconds(1_000_000), clock: clock)
+      parts.withLock { $0.disks.append(disk) }
+      return add(disk)
     case .empty: return add(EmptyLevel<String, Int>())
     case .compose(let upper, let lower):
-      let upper = build(upper)
-      return add(upper.compose(build(lower), observer: nil, clock: clock))
+      let upper = try build(upper)
+      return add(try upper.compose(build(lower), observer: nil, clock: clock))
     case .lanes(let first, let second):
-      let first = build(first)
-      return add(switchLevels(first, build(second)) { $0 == "a" ? .first : .second })
+      let first = try build(first)
+      return add(try switchLevels(first, build(second)) { $0 == "a" ? .first : .second })
     case .revalidated(let upper, let lower, let policy):
-      let upper = build(upper)
-      let level = upper.compose(
+      let upper = try build(upper)
+      let level = try upper.compose(
         build(lower),
         revalidating: RevalidationPolicy(
           whileRevalidate: policy.whileRevalidate.map { .seconds($0) }, ifError: policy.ifError.map { .seconds($0) },
           ahead: policy.ahead.map { .seconds($0) }), observer: nil, clock: clock)
       parts.withLock { $0.refreshes.append { level.refreshCount } }
       return add(level)
-    case .one(let kind, let inner): return wrap(build(inner), kind)
+    case .one(let kind, let inner): return try wrap(build(inner), kind)
     }
   }
 
@@ -143,6 +189,8 @@ final class RealStack: Sendable {
         level.conditionedValueTransformation(
           ConditionedTwoWayTransformationBox<String, Int, Int>(
             conditionalTransform: { $1 + 3_000 }, inverseConditionalTransform: { $1 - 3_000 })))
+    case .counted: add(level.observed(as: "counted", by: statistics, clock: clock))
+    case .optional: add(level.optional(observer: nil))
     case .postProcess: add(level.postProcess { $0 + 100_000 })
     case .batch:
       add(
@@ -155,6 +203,7 @@ final class RealStack: Sendable {
   private func add<Level: CacheLevel<String, Int>>(_ level: Level) -> BasicCache<String, Int> {
     let erased = level.normalize()
     let pooled = level.pooled()
+    let batch = level.allBatch()
     let start = start
     @Sendable func told(_ answer: Lookup<Int>) -> Outcome {
       switch answer {
@@ -162,7 +211,15 @@ final class RealStack: Sendable {
       case .hit(let entry):
         .entry(
           entry.value, isStale: entry.isStale,
-          deadline: entry.deadline.map { Int(start.duration(to: $0) / .seconds(1)) })
+          deadline: entry.deadline.map { Int(start.duration(to: $0) / .seconds(1)) },
+          created: entry.created.map { Int(start.duration(to: $0) / .seconds(1)) }, tags: entry.tags,
+          isPlaceholder: entry.isPlaceholder)
+      }
+    }
+    @Sendable func single(_ answer: Lookup<[Int]>) -> Lookup<Int> {
+      switch answer {
+      case .miss(let reason): .miss(reason)
+      case .hit(let entry): .hit(entry.with(entry.value[0]))
       }
     }
     @Sendable func told(_ value: Int?) -> Outcome { value.map(Outcome.value) ?? .miss("") }
@@ -173,6 +230,9 @@ final class RealStack: Sendable {
         case .lookup: told(try await level.lookup(key))
         case .require: .value(try await level.require(key))
         case .peek: if let value = level.peek(key) { .value(value) } else { told(try await level.get(key)) }
+        case .pastPeek:
+          if let entry = level.peekEntry(key) { told(.hit(entry)) } else { told(try await level.lookupPastPeek(key)) }
+        case .batch: told(single(try await batch.lookup([key])))
         case .erasedGet: told(try await erased.get(key))
         case .erasedLookup: told(try await erased.lookup(key))
         case .erasedRequire: .value(try await erased.require(key))
@@ -193,7 +253,17 @@ final class RealStack: Sendable {
         case .erasedGet, .erasedLookup, .erasedRequire, .erasedPeek:
           told(try await erased.lookupIncludingExpired(key))
         case .pooledGet, .pooledLookup: told(try await pooled.lookupIncludingExpired(key))
+        case .batch: told(single(try await batch.lookupIncludingExpired([key])))
         default: told(try await level.lookupIncludingExpired(key))
+        }
+      },
+      reload: { face, key in
+        switch face {
+        case .get, .lookup, .require, .peek:
+          guard let able = level as? any ReloadableLevel<String, Int> else { return told(try await level.lookup(key)) }
+          return told(try await able.reload(key))
+        case .pooledGet, .pooledLookup: return told(try await pooled.reload(key))
+        default: return told(try await erased.reload(key))
         }
       },
       write: { face, step in
@@ -227,10 +297,36 @@ final class RealStack: Sendable {
             try await PublisherFetcher { (key: String) in level.removePublisher(key, on: nil) }.get(key)
           default: try await level.remove(key)
           }
-        case .removeTagged(_, let tag): try await erased.removeAll(tagged: tag)
-        case .removeKey(_, let key): try await erased.removeAll { $0 == key }
+        case .removeTagged(_, let tag):
+          guard [.get, .lookup, .peek].contains(face), let able = level as? any TaggedLevel else {
+            return .value(try await erased.removeAll(tagged: tag))
+          }
+          return .value(try await able.removeAll(tagged: tag))
+        case .removeKey(_, let key):
+          guard [.get, .lookup, .peek].contains(face), let able = level as? any SelectiveRemoval<String, Int> else {
+            return .value(try await erased.removeAll { $0 == key })
+          }
+          return .value(try await able.removeAll { $0 == key })
+        case .invalidate(_, let key):
+          switch face {
+          case .get, .lookup: try await (level as? any InvalidatableLevel<String, Int>)?.invalidate(key)
+          case .pooledGet: try await pooled.invalidate(key)
+          default: try await erased.invalidate(key)
+          }
+        case .update(_, let key, let addend):
+          @Sendable func change(_ value: Int?) -> Int? { addend.map { (value ?? 0) + $0 } }
+          guard [.get, .lookup, .peek].contains(face), let able = level as? any UpdatableLevel<String, Int> else {
+            return .value(try await erased.update(key, change) ?? -1)
+          }
+          return .value(try await able.update(key, terms: StoreTerms(), change) ?? -1)
+        case .warn:
+          switch face {
+          case .get, .lookup: await level.onMemoryWarning()
+          case .pooledGet: await pooled.onMemoryWarning()
+          default: await erased.onMemoryWarning()
+          }
         case .clear: try await face == .pooledGet ? pooled.clear() : erased.clear()
-        case .read, .readStale, .advance, .source, .flaky: break
+        case .read, .readStale, .reload, .advance, .source, .flaky: break
         }
         return .done(true)
       })
@@ -240,7 +336,9 @@ final class RealStack: Sendable {
 }
 
 /// Erased once more: what is erased already is not.
-private struct BasicCacheAgain: LevelDecorator, SelectiveRemoval, TaggedLevel, ConditionalLevel {
+private struct BasicCacheAgain: LevelDecorator, SelectiveRemoval, TaggedLevel, ConditionalLevel, InvalidatableLevel,
+  ReloadableLevel
+{
   let base: BasicCache<String, Int>
 
   func get(_ key: String) async throws -> Int? { try await base.get(key) }
@@ -249,6 +347,7 @@ private struct BasicCacheAgain: LevelDecorator, SelectiveRemoval, TaggedLevel, C
     try await base.lookupIncludingExpired(key)
   }
   func peek(_ key: String) -> Int? { base.peek(key) }
+  func reload(_ key: String) async throws -> Lookup<Int> { try await base.reload(key) }
 }
 
 /// Memory that fails as long as it is down, whatever it is asked.

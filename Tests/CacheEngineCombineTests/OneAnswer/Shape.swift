@@ -11,6 +11,8 @@ indirect enum Shape: Sendable {
   case flaky(Int)
   /// A source whose answers the script changes.
   case source(Int)
+  /// A directory of its own.
+  case disk
   case empty
   case one(Unary, Shape)
   case compose(Shape, Shape)
@@ -20,7 +22,7 @@ indirect enum Shape: Sendable {
   enum Unary: CaseIterable, Sendable {
     case observed, silentlyObserved, traced, normalized, pooled, capped, timeout, retry, breaker, fallbackForErrors
     case fallbackForMisses, negative, negativeForErrors, expiring, maximumAge, conditioned, transformValues
-    case transformKeys, conditionedTransform, postProcess, batch
+    case transformKeys, conditionedTransform, postProcess, batch, optional, counted
   }
 
   /// Seconds.
@@ -48,7 +50,7 @@ indirect enum Shape: Sendable {
         depth: depth - 1, mayReadInBackground: mayReadInBackground && may, switches: &switches, by: &lot)
     }
     let isLeaf = depth == 0 || Int.random(in: 0..<8, using: &lot) == 0
-    switch isLeaf ? Int.random(in: 0..<7, using: &lot) : Int.random(in: 7..<16, using: &lot) {
+    switch isLeaf ? Int.random(in: 0..<8, using: &lot) : Int.random(in: 8..<17, using: &lot) {
     case 0, 1: self = .memory(lifetime: nil)
     case 2: self = .memory(lifetime: Int.random(in: 1...6, using: &lot))
     case 3:
@@ -57,10 +59,11 @@ indirect enum Shape: Sendable {
     case 4, 5:
       self = .source(switches.sources)
       switches.sources += 1
-    case 6: self = .empty
-    case 7, 8: self = .compose(below(), below())
-    case 9: self = .lanes(below(), below())
-    case 10, 11:
+    case 6: self = .disk
+    case 7: self = .empty
+    case 8, 9: self = .compose(below(), below())
+    case 10: self = .lanes(below(), below())
+    case 11, 12:
       var policy = Policy()
       if Bool.random(using: &lot) { policy.ifError = Int.random(in: 1...20, using: &lot) }
       if mayReadInBackground {
@@ -79,7 +82,7 @@ extension Shape {
   /// Some level reads values anew while others go on.
   var readsInBackground: Bool {
     switch self {
-    case .memory, .flaky, .source, .empty: false
+    case .memory, .flaky, .source, .disk, .empty: false
     case .one(_, let inner): inner.readsInBackground
     case .compose(let first, let second), .lanes(let first, let second):
       first.readsInBackground || second.readsInBackground
@@ -95,6 +98,7 @@ extension Shape: CustomStringConvertible {
     case .memory(let lifetime): lifetime.map { "memory(\($0)s)" } ?? "memory"
     case .flaky(let number): "flaky \(number)"
     case .source(let number): "source \(number)"
+    case .disk: "disk"
     case .empty: "empty"
     case .one(let kind, let inner): "\(inner).\(kind)"
     case .compose(let upper, let lower): "(\(upper) + \(lower))"
@@ -115,6 +119,11 @@ enum Step: Sendable {
   case removeTagged(node: Int, String)
   case removeKey(node: Int, String)
   case clear(node: Int)
+  case invalidate(node: Int, key: String)
+  case reload(node: Int, key: String)
+  /// Adds to the value, or begins with this number; `nil` removes.
+  case update(node: Int, key: String, adding: Int?)
+  case warn(node: Int)
   case advance(seconds: Int)
   case source(Int, key: String, Behaviour)
   case flaky(Int, isDown: Bool)
@@ -134,7 +143,7 @@ enum Step: Sendable {
     let node = number(0..<2) == 0 ? nodes - 1 : number(0..<nodes)
     let key = Step.keys[number(0..<3)]
     let tag = number(0..<2) == 0 ? "red" : "blue"
-    switch number(0..<40) {
+    switch number(0..<48) {
     case 0..<18: self = .read(node: node, key: key)
     case 18..<21: self = .readStale(node: node, key: key)
     case 21..<25:
@@ -151,6 +160,11 @@ enum Step: Sendable {
       let behaviours: [Behaviour] = [.value(number(50..<99)), .value(number(50..<99)), .gone, .down]
       self = .source(number(0..<switches.sources), key: key, behaviours[number(0..<4)])
     case 35 where switches.flaky > 0: self = .flaky(number(0..<switches.flaky), isDown: number(0..<2) == 0)
+    case 36..<38: self = .invalidate(node: node, key: key)
+    case 38..<40 where storesOnConditions: self = .reload(node: node, key: key)
+    case 40..<42 where storesOnConditions:
+      self = .update(node: node, key: key, adding: number(0..<4) == 0 ? nil : number(1..<50))
+    case 42 where number(0..<4) == 0: self = .warn(node: node)
     default: self = .advance(seconds: number(0..<5))
     }
   }
