@@ -59,8 +59,9 @@ public struct PrometheusPage: Sendable {
   /// - Parameters:
   ///   - counts: The counts, since the program began: Prometheus computes the difference between two pages by itself.
   ///   - cache: The name of the cache.
-  /// - Complexity: O(levels and operators), times the number of buckets.
+  /// - Complexity: O(series on the page) + O(levels and operators), times the number of buckets.
   public mutating func add(_ counts: CacheStatistics.Snapshot, cache: String) {
+    removeCounts(of: cache)
     let own = [("cache", cache)]
     let reads = [
       ("hit", counts.served.values.reduce(0, +)), ("joined", counts.joined), ("miss", counts.missed),
@@ -108,7 +109,7 @@ public struct PrometheusPage: Sendable {
   /// The page: families in the order of their names, and series in that of their labels.
   public var text: String {
     var lines: [String] = []
-    for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+    for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
       lines.append("# HELP \(name) \(family.help)")
       lines.append("# TYPE \(name) \(family.kind.rawValue)")
       for (_, series) in family.series.sorted(by: { $0.key < $1.key }) { lines += series }
@@ -119,6 +120,14 @@ public struct PrometheusPage: Sendable {
 
 extension PrometheusPage {
   private typealias Labels = [(name: String, value: String)]
+
+  /// Removes all but how full its levels are, also of levels and reasons that new counts may not have.
+  private mutating func removeCounts(of cache: String) {
+    let own = Self.text(of: [("cache", cache)])
+    for (name, family) in families where !name.hasPrefix("cache_level_") {
+      families[name]?.series = family.series.filter { $0.key != own && !$0.key.hasPrefix(own + ",") }
+    }
+  }
 
   private mutating func add(_ level: CacheStatistics.Level, _ labels: Labels) {
     add(level.lookups, "cache_lookups_total", "How often the level was asked for a key.", labels)

@@ -111,13 +111,26 @@ struct PrometheusPageTests {
   func twice() throws {
     var (page, counts) = (PrometheusPage(), CacheStatistics.Snapshot())
     counts.missed = 1
-    page.add(counts, cache: "a")
-    page.add(counts, cache: "b")
+    counts.served = ["first": 1]
+    for cache in ["a", "b", "ab", "a\",b"] { page.add(counts, cache: cache) }
+    page.add(LevelUsage(count: 3, cost: 24), cache: "a", level: "first")
     counts.missed = 2
+    counts.served = ["second": 1]
     page.add(counts, cache: "a")
-    let read = try Exposition(page.text)
+    var read = try Exposition(page.text)
     #expect(read["cache_requests_total", ["cache": "a", "outcome": "miss"]] == 2)
-    #expect(read["cache_requests_total", ["cache": "b", "outcome": "miss"]] == 1)
+    #expect(read["cache_served_total", ["cache": "a", "level": "first"]] == nil)
+    #expect(read["cache_served_total", ["cache": "a", "level": "second"]] == 1)
+    #expect(read["cache_level_entries", ["cache": "a", "level": "first"]] == 3)
+    for cache in ["b", "ab", "a\",b"] {
+      #expect(read["cache_requests_total", ["cache": cache, "outcome": "miss"]] == 1)
+      #expect(read["cache_served_total", ["cache": cache, "level": "first"]] == 1)
+      page.add(CacheStatistics.Snapshot(), cache: cache)
+    }
+    page.add(CacheStatistics.Snapshot(), cache: "a")
+    #expect(!page.text.contains("cache_served_total"))
+    read = try Exposition(page.text)
+    #expect(read["cache_requests_total", ["cache": "a", "outcome": "miss"]] == 0)
   }
 
   @Test("Buckets hold what the histogram counted, and bounds in any order, twice, or not longer than zero do no harm")
