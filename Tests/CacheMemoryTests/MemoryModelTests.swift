@@ -7,7 +7,7 @@ import Testing
 @testable import CacheCore
 
 /// All that a memory level can be told of an entry, together, against a plain dictionary.
-@Suite struct MemoryModelTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryModelTests {
   /// Equal by a part of it alone, and of two hashes in all.
   struct Key: Hashable, Sendable {
     let number: Int

@@ -72,8 +72,8 @@ import Testing
 
   /// One of two stacks is read by tasks that are cancelled as well.
   ///
-  /// Sources do not change and do not fail, and all is written through
-  /// the whole stack, so that what a read copies, or reads anew, is what others would be given in any case.
+  /// Sources do not change and do not fail, and all is written through the whole stack, so that what a read copies, or reads
+  /// anew, is what others would be given in any case.
   private func differenceAfterCancelling(seed: UInt64) async throws -> String? {
     var lot = SeededGenerator(seed: seed)
     var switches = Shape.Switches()

@@ -64,13 +64,12 @@ final class RealStack: Sendable {
   private let failure = Mutex<CacheError?>(nil)
   private let statistics = CacheStatistics()
   private let parts = Mutex(Parts())
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "answer-\(UUID().uuidString)")
 
   private struct Deaf: CacheObserver {
     let attention: ObservationSwitch? = ObservationSwitch()
     func record(_ event: CacheEvent) {}
   }
-
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "answer-\(UUID().uuidString)")
 
   init(_ shape: Shape) throws {
     start = clock.now

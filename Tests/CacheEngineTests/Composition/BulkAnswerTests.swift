@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Many keys in one question are answered as each of them by itself, and leave the same behind.
-@Suite struct BulkAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct BulkAnswerTests {
   typealias Memory = MemoryCacheLevel<Int, Int>
 
   /// Memory that answers many questions at once, of which some keys fail.
