@@ -243,6 +243,27 @@ import Testing
     #expect(turn.withLock { $0 } > 100)
   }
 
+  @Test("C26 a lock is given back although a signal comes in the midst of that")
+  func unlockInterrupted() throws {
+    let interruptions = Mutex(0)
+    let real = FileCalls()
+    var calls = real
+    calls.lock = { descriptor, operation in
+      let isInterrupted =
+        operation == LOCK_UN
+        && interruptions.withLock {
+          $0 += 1; return $0 == 1
+        }
+      if isInterrupted { errno = EINTR }
+      return isInterrupted ? -1 : real.lock(descriptor, operation)
+    }
+    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    let lock = try #require(try StoreDirectory(folder.path, access: .readWrite, calls: calls).takeLock())
+    lock.unlock()
+    #expect(try StoreDirectory(folder.path, access: .readWrite, calls: real).takeLock() != nil)
+    withExtendedLifetime(lock) {}
+  }
+
   @Test("a lock that was removed is taken anew, and nothing is lost")
   func unlocked() async throws {
     let level = try open()

@@ -198,7 +198,7 @@ extension StoreDirectory {
   /// Waits until no other program holds the directory.
   fileprivate func lock() throws { _ = try system("flock") { calls.lock(descriptor, LOCK_EX) } }
 
-  fileprivate func unlock() { _ = calls.lock(descriptor, LOCK_UN) }
+  fileprivate func unlock() { _ = try? system("flock") { calls.lock(descriptor, LOCK_UN) } }
 }
 
 extension StoreFile {

@@ -250,7 +250,7 @@ final class StoreFile: Sendable {
   }
 
   /// Gives the lock back, also to this process itself.
-  func unlock() { _ = calls.lock(descriptor, LOCK_UN) }
+  func unlock() { _ = try? system("flock") { calls.lock(descriptor, LOCK_UN) } }
 
   func write(_ bytes: [UInt8], at offset: Int) throws {
     try unsafe bytes.withUnsafeBytes { try unsafe write($0, at: offset) }
