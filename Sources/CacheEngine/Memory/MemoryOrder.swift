@@ -3,6 +3,8 @@ public import CacheCore
 /// In what order entries of a memory level leave, how much they weigh, and how much they may: it knows slots only.
 @usableFromInline
 struct MemoryOrder: ReadOrder {
+  /// In front, as what every set changes.
+  @usableFromInline var stored = 0
   @usableFromInline var policy: ChosenPolicy
   @usableFromInline var wheel = TimingWheel()
   @usableFromInline var cost = 0
@@ -16,7 +18,6 @@ struct MemoryOrder: ReadOrder {
   /// The slots whose entries leave for no limit, and what these weigh; they stay in the policy's order all the same.
   @usableFromInline private(set) var pins: Set<Int32> = []
   @usableFromInline private(set) var pinnedCost = 0
-  @usableFromInline var stored = 0
   @usableFromInline var evictions = 0
   @usableFromInline var expirations = 0
 

@@ -20,6 +20,9 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
   /// The value stands behind it in memory. They are reached by pointers of their own, so that no access to one is one to both.
   @usableFromInline let state: UnsafeMutablePointer<Atomic<UInt32>>
 
+  /// The state is at the beginning of a line of the processor's cache, so that what the value begins with is in the same one.
+  @inlinable static var alignment: Int { max(64, offset) }
+
   /// Alignments are powers of two.
   @inlinable
   static var offset: Int { max(MemoryLayout<Atomic<UInt32>>.size, MemoryLayout<Value>.alignment) }
@@ -33,7 +36,7 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
   @inlinable
   package init(_ initial: consuming sending Value) {
     let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: Self.offset + MemoryLayout<Value>.size, alignment: Self.offset)
+      byteCount: Self.offset + MemoryLayout<Value>.size, alignment: Self.alignment)
     unsafe state = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
     unsafe state.initialize(to: Atomic(0))
     unsafe memory.advanced(by: Self.offset).bindMemory(to: Value.self, capacity: 1).initialize(to: initial)

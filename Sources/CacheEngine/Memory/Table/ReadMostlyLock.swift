@@ -171,7 +171,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
 /// What the lock of writers guards beside the shared state.
 @usableFromInline
 struct LockedOrder<Order: ReadOrder>: Sendable {
-  @usableFromInline var order: Order
+  // What every call changes comes first, in the line of the processor's cache that the lock is in.
   /// A bit for each open stripe.
   @usableFromInline var open: UInt32 = 0
   @usableFromInline var readsSinceWrite: UInt32 = 0
@@ -181,6 +181,7 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
   @usableFromInline var reads = ReadCounts()
   /// The reads without a write after which a stripe is opened; tests take fewer.
   @usableFromInline var quiet = ReadStripe.quiet
+  @usableFromInline var order: Order
 
   @inlinable
   init(order: Order) { self.order = order }
