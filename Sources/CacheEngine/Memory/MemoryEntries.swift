@@ -55,7 +55,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Puts an entry in the place of one that weighs as much, where nobody but the order has to know; `false` if that is not so.
   ///
-  /// The entries change places, so that what was there before leaves with the caller.
+  /// The values change places, so that what was there before leaves with the caller.
   @inlinable
   @inline(__always)
   mutating func overwrite(
@@ -65,7 +65,10 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     guard updates.isEmpty, idle == nil, tags.tagsByKey.isEmpty, order.wheel.count == 0,
       unsafe record.pointee.entry.cost == entry.cost
     else { return false }
-    unsafe swap(&record.pointee.entry, &entry)
+    // Neither has a deadline, and the costs are equal: what is not written does not have to come from another core.
+    assert(unsafe record.pointee.entry.deadline == nil && entry.deadline == nil)
+    unsafe swap(&record.pointee.entry.value, &entry.value)
+    unsafe record.pointee.entry.created = entry.created
     order.stored &+= 1
     if uses.isNews(slot, hash) { order.policy.touched(slot) }
     return true

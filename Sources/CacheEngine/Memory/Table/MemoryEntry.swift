@@ -4,10 +4,11 @@ public import CacheCore
 @usableFromInline
 struct MemoryEntry<Value: Sendable>: Sendable {
   @usableFromInline var value: Value
+  /// Beside the value, since an overwrite often changes these two only.
+  @usableFromInline var created: CacheInstant
   /// `never` for none: an optional would take eight bytes more.
   @usableFromInline var storedDeadline: CacheInstant
   @usableFromInline var cost: Int
-  @usableFromInline var created: CacheInstant
 
   @inlinable static var never: CacheInstant { CacheInstant(nanoseconds: .min) }
 
