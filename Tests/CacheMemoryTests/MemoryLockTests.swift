@@ -163,7 +163,7 @@ import Testing
       var reads = 0
       while lock.withWriters({ $0.open }) == 0, reads < 1_000 {
         let thread = threads[reads % threads.count]
-        _ = lock.withWriters { unsafe $0.finish(ReadTrace(), countedAs: .whole, lock.stripes, thread) }
+        _ = lock.withWriters { $0.finish(ReadTrace(), countedAs: .whole, lock.stripes, thread) }
         reads += 1
       }
       return reads
@@ -173,6 +173,59 @@ import Testing
     #expect(readsUntilOpen([0]) == Int(ReadStripe.quiet))
     #expect(lock.reads().found == 0)
     #expect(lock.reads().missed == 2 * Int(ReadStripe.quiet) + 3)
+  }
+
+  @Test("a stripe stays open across writes between which it was read by, and is nobody's during one")
+  func stripesStayOpen() {
+    let lock = ReadMostlyLock(0, order: Told())
+    func read(_ slot: Int32) -> Bool {
+      guard let stripe = lock.takeStripe(0) else { return false }
+      var trace = ReadTrace()
+      (trace.hasFound, trace.slot) = (true, slot)
+      _ = lock.release(stripe, countedAs: .whole, trace)
+      return true
+    }
+    func write() -> [Int32] {
+      lock.withLock { _, order in
+        #expect(!read(-1))
+        return order.slots
+      }
+    }
+    lock.withWriters { guarded in
+      for _ in 0..<ReadStripe.quiet { _ = guarded.finish(ReadTrace(), countedAs: .none, lock.stripes, 0) }
+    }
+    var told: [Int32] = []
+    for round: Int32 in 0..<5 {
+      for step in 0..<Int32(ReadStripe.fewest) + round {
+        #expect(read(10 * round + step))
+        told.append(10 * round + step)
+      }
+      #expect(write() == told)
+    }
+    for step in 0..<ReadStripe.fewest - 1 { #expect(read(Int32(90 + step))) }
+    #expect(write().suffix(ReadStripe.fewest - 1) == (0..<ReadStripe.fewest - 1).map { Int32(90 + $0) })
+    #expect(!read(-1))
+    #expect(lock.reads().found == told.count + ReadStripe.fewest - 1)
+  }
+
+  @Test("C135 the order of use of one thread is exact, however reads and evictions are mixed", arguments: 0..<4)
+  func exactOrderOfMixture(seed: Int) async throws {
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 50, eviction: .lru)
+    level.openStripes(after: 4)
+    var generator = SeededGenerator(seed: UInt64(seed))
+    var order: [Int] = []
+    for next in 0..<500 {
+      for _ in 0..<Int.random(in: 0..<8, using: &generator) {
+        guard let key = order.randomElement(using: &generator) else { break }
+        #expect(level.peek(key) == key)
+        order.removeAll { $0 == key }
+        order.append(key)
+      }
+      try await level.set(next, forKey: next)
+      order.append(next)
+      if order.count > 50 { order.removeFirst() }
+      #expect(try await Set(level.contents().map(\.key)) == Set(order))
+    }
   }
 
   @Test("readers on several threads never see a value of another key, nor a key gone that nobody removes")
@@ -200,6 +253,12 @@ import Testing
 }
 
 /// An order that learns of nothing.
+private struct Told: ReadOrder {
+  var slots: [Int32] = []
+  mutating func touched(_ slot: Int32) { slots.append(slot) }
+  var hasDeadlines: Bool { false }
+}
+
 private struct Untold: ReadOrder {
   mutating func touched(_ slot: Int32) {}
   var hasDeadlines: Bool { false }

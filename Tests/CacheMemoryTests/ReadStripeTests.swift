@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ReadStripeTests {
   @Test("a stripe is one reader's at a time, and nobody's while it is closed")
   func taking() {
-    let stripe = ReadStripe()
+    let stripes = ReadStripes()
+    let stripe = stripes[0]
     expect(!stripe.take(), "a stripe begins closed")
     stripe.release()
     expect(stripe.take())
@@ -24,19 +25,20 @@ import Testing
   func closing() {
     /// Whether the reader had ended when the stripe was closed.
     final class Meeting: Sendable {
-      let stripe = ReadStripe()
+      let stripes = ReadStripes()
       let isClosing = Atomic(false)
       let hasRead = Atomic(false)
       let hadRead = Atomic(false)
     }
     for _ in 0..<50 {
       let meeting = Meeting()
-      meeting.stripe.release()
-      expect(meeting.stripe.take())
+      let stripe = meeting.stripes[0]
+      stripe.release()
+      expect(stripe.take())
       let closed = DispatchSemaphore(value: 0)
       DispatchQueue.global().async {
         meeting.isClosing.store(true, ordering: .sequentiallyConsistent)
-        meeting.stripe.close()
+        meeting.stripes[0].close()
         meeting.hadRead.store(
           meeting.hasRead.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
         closed.signal()
@@ -44,7 +46,7 @@ import Testing
       while !meeting.isClosing.load(ordering: .sequentiallyConsistent) { Backoff.wait(128) }
       for _ in 0..<20 { Backoff.wait(128) }
       meeting.hasRead.store(true, ordering: .sequentiallyConsistent)
-      meeting.stripe.release()
+      stripe.release()
       closed.wait()
       expect(meeting.hadRead.load(ordering: .sequentiallyConsistent))
     }

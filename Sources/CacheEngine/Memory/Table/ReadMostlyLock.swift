@@ -15,33 +15,31 @@ protocol ReadOrder: Sendable {
 /// After a number of reads without a write, and sooner where threads meet, a thread's *stripe* is opened: reads of that thread
 /// take the stripe, by one atomic step that never waits, look at the shared state, and note what they read, if the order has to
 /// know. Who writes takes the one lock of writers, closes the open stripes, whose notes it first carries into the order, and is
-/// alone. So a program with one thread has an exact order; where several threads read at once, the last ``ReadStripe/room`` notes
-/// of each may be carried over in another order, or be lost while a writer holds the lock.
+/// alone; then it opens those again that were read by since the write before. So a program with one thread has an exact order;
+/// where several threads read at once, the last ``ReadStripe/room`` notes of each may be carried over in another order, or be
+/// lost while a writer holds the lock.
 ///
 /// The biased locks of D. Dice, A. Kogan, BRAVO: biased locking for reader-writer locks, USENIX ATC 2019, with the read
-/// buffers of Caffeine. Changed: only stripes in use are closed, and only one thread reads by a stripe at a time, so that the
-/// notes need no atomics. A writer that meets a reader waits for the end of its look-up: briefly, then it lets others run.
+/// buffers of Caffeine. Changed: only stripes in use are closed, those in frequent use for one write only, and one thread reads by
+/// a stripe at a time, so that the notes need no atomics. A writer that meets a reader waits for the end of its look-up: briefly,
+/// then it lets others run.
 @usableFromInline
 @safe
 struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecked Sendable {
   // Unchecked: `shared` is written under the lock of writers with all stripes closed, and read by who has that or a stripe.
   @usableFromInline let shared: UnsafeMutablePointer<Shared>
-  @usableFromInline let stripes: UnsafeMutablePointer<ReadStripe>
+  @usableFromInline let stripes = ReadStripes()
   @usableFromInline let writers: BriefLock<LockedOrder<Order>>
 
   @inlinable
   init(_ initial: consuming Shared, order: Order) {
     unsafe shared = .allocate(capacity: 1)
     unsafe shared.initialize(to: initial)
-    unsafe stripes = .allocate(capacity: ThreadStripe.count)
-    for stripe in 0..<ThreadStripe.count { unsafe (stripes + stripe).initialize(to: ReadStripe()) }
     writers = BriefLock(LockedOrder(order: order))
   }
 
   @inlinable
   deinit {
-    unsafe stripes.deinitialize(count: ThreadStripe.count)
-    unsafe stripes.deallocate()
     unsafe shared.deinitialize(count: 1)
     unsafe shared.deallocate()
   }
@@ -53,7 +51,8 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   ) -> sending Answer {
     writers.withLock { guarded in
       guarded.readsSinceWrite = 0
-      if guarded.open != 0 { unsafe guarded.closeStripes(stripes) }
+      if guarded.open != 0 { guarded.takeStripes(stripes) }
+      defer { if guarded.open != 0 { guarded.releaseStripes(stripes) } }
       return unsafe body(&shared.pointee, &guarded.order)
     }
   }
@@ -69,11 +68,11 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     writers.withLock { guarded in
       var reads = guarded.reads
       for number in 0..<ThreadStripe.count {
-        let stripe = unsafe stripes + number
+        let stripe = stripes[number]
         let isOpen = guarded.open & 1 << UInt32(number) != 0
-        if isOpen { unsafe stripe.pointee.close() }
-        reads += unsafe stripe.pointee.notes.pointee.reads
-        if isOpen { unsafe stripe.pointee.release() }
+        if isOpen { stripe.close() }
+        reads += unsafe stripe.notes.pointee.reads
+        if isOpen { stripe.release() }
       }
       return reads
     }
@@ -92,10 +91,10 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
     let thread = ThreadStripe.current
-    guard let stripe = unsafe takeStripe(thread) else { return readAlone(thread, countedAs: counts, body) }
+    guard let stripe = takeStripe(thread) else { return readAlone(thread, countedAs: counts, body) }
     var trace = ReadTrace()
     let answer = unsafe body(shared.pointee, &trace)
-    return (answer, unsafe release(stripe, countedAs: counts, trace))
+    return (answer, release(stripe, countedAs: counts, trace))
   }
 
   /// The stripe of this thread, by its number, if it is open: then ``shared`` may be read until it is released.
@@ -103,21 +102,18 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   /// What is most frequent of all reads so, since a closure would be called.
   @inlinable
   @inline(__always)
-  borrowing func takeStripe(_ thread: Int) -> UnsafeMutablePointer<ReadStripe>? {
-    let stripe = unsafe stripes + thread
-    return unsafe stripe.pointee.take() ? stripe : nil
+  borrowing func takeStripe(_ thread: Int) -> ReadStripe? {
+    let stripe = stripes[thread]
+    return stripe.take() ? stripe : nil
   }
 
   /// Returns whether it is time to look after what may be overdue.
   @inlinable
   @inline(__always)
-  borrowing func release(
-    _ stripe: UnsafeMutablePointer<ReadStripe>, countedAs counts: ReadCounts, _ trace: ReadTrace
-  ) -> Bool {
-    let notes = unsafe stripe.pointee.notes
-    unsafe notes.pointee.reads.add(counts, hasFound: trace.hasFound)
-    let mayBeOverdue = trace.slot >= 0 ? unsafe note(trace.slot, stripe) : false
-    unsafe stripe.pointee.release()
+  borrowing func release(_ stripe: ReadStripe, countedAs counts: ReadCounts, _ trace: ReadTrace) -> Bool {
+    unsafe stripe.notes.pointee.reads.add(counts, hasFound: trace.hasFound)
+    let mayBeOverdue = trace.slot >= 0 ? note(trace.slot, stripe) : false
+    stripe.release()
     return mayBeOverdue
   }
 
@@ -131,7 +127,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     return writers.withLock { guarded in
       var trace = ReadTrace()
       let answer = unsafe body(shared.pointee, &trace)
-      return unsafe (answer, guarded.finish(trace, countedAs: counts, stripes, thread))
+      return (answer, guarded.finish(trace, countedAs: counts, stripes, thread))
     }
   }
 
@@ -147,7 +143,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   @inlinable
   @inline(__always)
   borrowing func leaveTakenStripe(_ thread: Int) {
-    if unsafe stripes[thread].state.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
+    if unsafe stripes[thread].state.pointee.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
   }
 
   /// Notes a slot in a stripe that the caller has taken.
@@ -155,8 +151,8 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   /// The notes of a full one are carried into the order, or dropped if somebody holds the lock, who is not waited for.
   @inlinable
   @inline(never)
-  borrowing func note(_ slot: Int32, _ stripe: UnsafeMutablePointer<ReadStripe>) -> Bool {
-    let notes = unsafe stripe.pointee.notes
+  borrowing func note(_ slot: Int32, _ stripe: ReadStripe) -> Bool {
+    let notes = unsafe stripe.notes
     guard unsafe notes.pointee.append(slot) else { return false }
     let mayBeOverdue = writers.withLockIfAvailable { guarded in
       unsafe notes.pointee.carry(into: &guarded.order)
@@ -190,7 +186,7 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
   @inlinable
   @inline(__always)
   mutating func finish(
-    _ trace: ReadTrace, countedAs counts: ReadCounts, _ stripes: UnsafeMutablePointer<ReadStripe>, _ number: Int
+    _ trace: ReadTrace, countedAs counts: ReadCounts, _ stripes: borrowing ReadStripes, _ number: Int
   ) -> Bool {
     reads.add(counts, hasFound: trace.hasFound)
     if trace.slot >= 0 { order.touched(trace.slot) }
@@ -201,30 +197,43 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
       readsSinceWrite &+= quiet / 2
     }
     guard readsSinceWrite >= quiet else { return false }
-    unsafe openStripe(stripes + number, number)
+    openStripe(stripes[number], number)
     return order.hasDeadlines
   }
 
+  /// Takes the open stripes for a write, and carries their notes over; those that little was read by stay closed.
   @inlinable
   @inline(never)
-  mutating func closeStripes(_ stripes: UnsafeMutablePointer<ReadStripe>) {
-    while open != 0 {
-      let number = open.trailingZeroBitCount
-      open &= open - 1
-      let stripe = unsafe stripes + number
-      unsafe stripe.pointee.close()
-      let notes = unsafe stripe.pointee.notes
-      unsafe notes.pointee.carry(into: &order)
+  mutating func takeStripes(_ stripes: borrowing ReadStripes) {
+    forEachOpen {
+      let stripe = stripes[$1]
+      stripe.close()
+      unsafe stripe.notes.pointee.carry(into: &$0.order)
+      if unsafe stripe.notes.pointee.readsSinceWrite() < ReadStripe.fewest { $0.open &= ~(1 << UInt32($1)) }
+    }
+  }
+
+  /// Gives back those that stay open.
+  @inlinable
+  @inline(never)
+  mutating func releaseStripes(_ stripes: borrowing ReadStripes) { forEachOpen { stripes[$1].release() } }
+
+  @inlinable
+  @inline(__always)
+  mutating func forEachOpen(_ body: (inout Self, Int) -> Void) {
+    var rest = open
+    while rest != 0 {
+      body(&self, rest.trailingZeroBitCount)
+      rest &= rest - 1
     }
   }
 
   @inlinable
   @inline(never)
-  mutating func openStripe(_ stripe: UnsafeMutablePointer<ReadStripe>, _ number: Int) {
+  mutating func openStripe(_ stripe: ReadStripe, _ number: Int) {
     guard open & 1 << UInt32(number) == 0 else { return }
     open |= 1 << UInt32(number)
-    let notes = unsafe stripe.pointee.notes
-    unsafe notes.pointee.open()
-    unsafe stripe.pointee.release()
+    unsafe stripe.notes.pointee.open()
+    stripe.release()
   }
 }

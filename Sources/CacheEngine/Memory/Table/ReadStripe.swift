@@ -1,62 +1,92 @@
-import CacheCore
+public import CacheCore
 
 public import Synchronization
+
+/// The parts of a ``ReadMostlyLock`` that the reads of threads use, a line of the processor's cache each.
+@usableFromInline
+@safe
+struct ReadStripes: ~Copyable, @unchecked Sendable {
+  // Unchecked: state is atomic, and notes are touched by who has taken the stripe.
+  @usableFromInline let first: UnsafeMutableRawPointer
+
+  /// Two lines, which are fetched in pairs, so that no stripe shares one with another.
+  @usableFromInline static var stride: Int { 128 }
+
+  @inlinable
+  init() {
+    unsafe first = .allocate(byteCount: Self.stride * ThreadStripe.count, alignment: Self.stride)
+    for number in 0..<ThreadStripe.count {
+      unsafe self[number].state.initialize(to: Atomic(ReadStripe.closed))
+      unsafe self[number].notes.initialize(to: ReadStripe.Notes())
+    }
+  }
+
+  @inlinable
+  deinit {
+    for number in 0..<ThreadStripe.count {
+      unsafe self[number].state.deinitialize(count: 1)
+      unsafe self[number].notes.deinitialize(count: 1)
+    }
+    unsafe first.deallocate()
+  }
+
+  @inlinable
+  @inline(__always)
+  subscript(number: Int) -> ReadStripe { unsafe ReadStripe(at: first + number &* Self.stride) }
+}
 
 /// The part of a ``ReadMostlyLock`` that the reads of one thread use.
 ///
 /// It belongs to whoever has taken it: a thread that reads; or, while it is closed, who has the lock of writers.
 @usableFromInline
 @safe
-struct ReadStripe: ~Copyable, @unchecked Sendable {
-  // Unchecked: notes are touched by who has taken the stripe.
-
+struct ReadStripe: @unchecked Sendable {  // as the whole
   /// The reads that a stripe takes before they are carried over.
   @usableFromInline static var room: Int { 64 }
   /// The reads without a write after which a stripe is opened; one by another thread than the last counts as half of them.
   ///
   /// Long enough that a mixture of reads and writes on one thread does not open and close it all the time.
   @usableFromInline static var quiet: UInt32 { 64 }
+  /// The reads between two writes that a stripe stays open for: to close and open it takes as long as a few under the lock.
+  @usableFromInline static var fewest: Int { 2 }
 
   @usableFromInline static var closed: UInt32 { 0 }
   @usableFromInline static var open: UInt32 { 1 }
   @usableFromInline static var taken: UInt32 { 2 }
 
-  @usableFromInline let state = Atomic(ReadStripe.closed)
-  /// Apart from the state, since to change a part of a value is to change the value; to be read before it is changed by.
-  @usableFromInline let notes: UnsafeMutablePointer<Notes>
-  // Two lines of the processor's cache, which are fetched in pairs, so that no stripe shares one with another.
-  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
-    (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-
-  @usableFromInline
-  init() {
-    unsafe notes = .allocate(capacity: 1)
-    unsafe notes.initialize(to: Notes())
-  }
+  /// Reached apart from the notes, since to change a part of a value is to change the value.
+  @usableFromInline let state: UnsafeMutablePointer<Atomic<UInt32>>
 
   @inlinable
-  deinit {
-    unsafe notes.deinitialize(count: 1)
-    unsafe notes.deallocate()
+  @inline(__always)
+  init(at memory: UnsafeMutableRawPointer) { unsafe state = memory.assumingMemoryBound(to: Atomic<UInt32>.self) }
+
+  /// What its readers noted: of whoever has taken the stripe.
+  @inlinable
+  @inline(__always)
+  var notes: UnsafeMutablePointer<Notes> {
+    unsafe (UnsafeMutableRawPointer(state) + MemoryLayout<Notes>.alignment).assumingMemoryBound(to: Notes.self)
   }
 
   /// Whether the stripe was open, and is the caller's now, until ``release()``.
   @inlinable
   @inline(__always)
-  borrowing func take() -> Bool {
-    state.load(ordering: .relaxed) == Self.open
-      && state.compareExchange(expected: Self.open, desired: Self.taken, ordering: .acquiring).exchanged
+  func take() -> Bool {
+    unsafe state.pointee.load(ordering: .relaxed) == Self.open
+      && state.pointee.compareExchange(expected: Self.open, desired: Self.taken, ordering: .acquiring).exchanged
   }
 
   @inlinable
   @inline(__always)
-  borrowing func release() { state.store(Self.open, ordering: .releasing) }
+  func release() { unsafe state.pointee.store(Self.open, ordering: .releasing) }
 
   /// Closes the stripe, after its reader is done, which takes that one a look-up.
   @usableFromInline
-  borrowing func close() {
+  func close() {
     var round: UInt32 = 0
-    while !state.weakCompareExchange(expected: Self.open, desired: Self.closed, ordering: .acquiring).exchanged {
+    while unsafe !state.pointee.weakCompareExchange(
+      expected: Self.open, desired: Self.closed, ordering: .acquiring
+    ).exchanged {
       Backoff.wait(round)
       round &+= 1
     }
@@ -68,8 +98,8 @@ struct ReadStripe: ~Copyable, @unchecked Sendable {
     @usableFromInline var slots: ContiguousArray<Int32> = []
     /// Of every read by this stripe, carried over or not.
     @usableFromInline var reads = ReadCounts()
-    private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
-      (0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    /// Those before the last write.
+    private var readsBefore = 0
 
     @usableFromInline
     init() {}
@@ -91,6 +121,14 @@ struct ReadStripe: ~Copyable, @unchecked Sendable {
     mutating func carry(into order: inout some ReadOrder) {
       for note in 0..<count { order.touched(slots[note]) }
       count = 0
+    }
+
+    /// The reads since this was asked last.
+    @usableFromInline
+    mutating func readsSinceWrite() -> Int {
+      let before = readsBefore
+      readsBefore = reads.found &+ reads.missed
+      return readsBefore &- before
     }
   }
 }
