@@ -112,14 +112,15 @@ import Testing
     #expect(level.usage.count == 60)
   }
 
-  @Test("H10 so they do where the level is only read")
-  func expiresWhileRead() async throws {
+  @Test("H10 so they do where the level is only read, before they expire as well", arguments: [0, 200, 10_000])
+  func expiresWhileRead(readsBefore: Int) async throws {
     let clock = ManualClock()
     let level = MemoryCacheLevel<Int, Int>(clock: clock)
     try await level.set(0, forKey: 0)
     for key in 1..<50 { try await level.set(key, forKey: key, expiry: .after(.seconds(1))) }
+    for _ in 0..<readsBefore { #expect(level.peek(0) == 0) }
     clock.advance(by: .seconds(10))
-    for _ in 0..<2_000 { #expect(level.peek(0) == 0) }
+    for _ in 0..<10_000 { #expect(level.peek(0) == 0) }
     #expect(level.usage.count == 1)
   }
 

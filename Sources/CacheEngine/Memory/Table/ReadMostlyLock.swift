@@ -111,8 +111,15 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   @inlinable
   @inline(__always)
   borrowing func release(_ stripe: ReadStripe, countedAs counts: ReadCounts, _ trace: ReadTrace) -> Bool {
-    unsafe stripe.notes.pointee.reads.add(counts, hasFound: trace.hasFound)
-    let mayBeOverdue = trace.slot >= 0 ? note(trace.slot, stripe) : false
+    let notes = unsafe stripe.notes
+    var isNews = trace.slot >= 0
+    if trace.hasFound {
+      unsafe notes.pointee.untilLook &-= counts.found
+      if unsafe notes.pointee.untilLook == 0 { isNews = true }
+    } else {
+      unsafe notes.pointee.earlier.missed &+= counts.missed
+    }
+    let mayBeOverdue = isNews ? note(trace.slot, stripe) : false
     stripe.release()
     return mayBeOverdue
   }
@@ -146,20 +153,26 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     if unsafe stripes[thread].state.pointee.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
   }
 
-  /// Notes a slot in a stripe that the caller has taken.
+  /// Notes a slot, or -1 for none, in a stripe that the caller has taken; returns whether it is time to look after what may be
+  /// overdue.
   ///
   /// The notes of a full one are carried into the order, or dropped if somebody holds the lock, who is not waited for.
   @inlinable
   @inline(never)
   borrowing func note(_ slot: Int32, _ stripe: ReadStripe) -> Bool {
     let notes = unsafe stripe.notes
-    guard unsafe notes.pointee.append(slot) else { return false }
+    if unsafe notes.pointee.untilLook == 0 {
+      unsafe notes.pointee.beginRound()
+      if slot >= 0 { _ = unsafe notes.pointee.append(slot) }
+    } else if unsafe !notes.pointee.append(slot) {
+      return false
+    }
     let mayBeOverdue = writers.withLockIfAvailable { guarded in
       unsafe notes.pointee.carry(into: &guarded.order)
       return guarded.order.hasDeadlines
     }
     if let mayBeOverdue { return mayBeOverdue }
-    unsafe notes.pointee.count = 0
+    unsafe notes.pointee.dropIfFull()
     return false
   }
 }

@@ -95,11 +95,25 @@ struct ReadStripe: @unchecked Sendable {  // as the whole
   @usableFromInline
   struct Notes: Sendable {
     @usableFromInline var count = 0
+    /// The hits of a round that are still to come: then somebody looks after what may be overdue.
+    ///
+    /// Most hits are no news, so that there need never be ``ReadStripe/room`` notes.
+    @usableFromInline var untilLook = Notes.round
     @usableFromInline var slots: ContiguousArray<Int32> = []
-    /// Of every read by this stripe, carried over or not.
-    @usableFromInline var reads = ReadCounts()
-    /// Those before the last write.
+    /// Without the hits of this round.
+    @usableFromInline var earlier = ReadCounts()
+    /// The reads before the last write.
     private var readsBefore = 0
+
+    @usableFromInline static var round: Int { 1_024 }
+
+    /// Every read by this stripe, carried over or not.
+    @usableFromInline var reads: ReadCounts {
+      ReadCounts(found: earlier.found &+ Self.round &- untilLook, missed: earlier.missed)
+    }
+
+    @usableFromInline
+    mutating func beginRound() { (earlier, untilLook) = (reads, Self.round) }
 
     @usableFromInline
     init() {}
@@ -117,6 +131,9 @@ struct ReadStripe: @unchecked Sendable {  // as the whole
       return count == slots.count
     }
 
+    @usableFromInline
+    mutating func dropIfFull() { if count == slots.count { count = 0 } }
+
     @inlinable
     mutating func carry(into order: inout some ReadOrder) {
       for note in 0..<count { order.touched(slots[note]) }
@@ -126,7 +143,7 @@ struct ReadStripe: @unchecked Sendable {  // as the whole
     /// The reads since this was asked last.
     @usableFromInline
     mutating func readsSinceWrite() -> Int {
-      let before = readsBefore
+      let (before, reads) = (readsBefore, reads)
       readsBefore = reads.found &+ reads.missed
       return readsBefore &- before
     }
