@@ -34,7 +34,8 @@ struct LinkPace {
   /// The best of the last measurements counts: a program that was busy when the answer came makes a line look slow.
   private static let measurements = 3
 
-  private var asked: [(bytes: Int, at: Instant)] = []
+  /// Questions without an answer. Of one that is not timed the bytes were written long before it.
+  private var asked: [(bytes: Int, at: Instant, isTimed: Bool)] = []
   private var unasked = 0
   private var rates: [Double] = []
   private var shortest: Duration?
@@ -62,25 +63,32 @@ struct LinkPace {
     // However much keys asked for, what follows waits a second at most.
     left = max(left - Double(bytes), -Self.budget.perSecond)
     lastPicture = isPart ? nil : now
-    let enough = rate.map { min(max(128, Int($0 * Self.window / 3)), 4_096) } ?? 512
     guard isPart || unasked >= enough, answers > 0 || asked.count < 2 else { return false }
     ask(at: now)
     return true
   }
 
+  /// So many bytes are worth a question; they leave room for more on their way.
+  private var enough: Int { rate.map { min(max(128, Int($0 * Self.window / 3)), 4_096) } ?? 512 }
+
   /// The terminal is asked now, whatever was written.
-  mutating func ask(at now: Instant) {
-    asked.append((unasked, now))
+  mutating func ask(at now: Instant) { ask(at: now, isTimed: true) }
+
+  private mutating func ask(at now: Instant, isTimed: Bool) {
+    asked.append((unasked, now, isTimed))
     unasked = 0
   }
 
-  /// An answer has come, to the oldest question.
-  mutating func answered(at now: Instant) {
-    guard !asked.isEmpty else { return }
-    let (bytes, sent) = asked.removeFirst()
+  /// An answer has come, to the oldest question; whether ``question`` is to be written now.
+  ///
+  /// What was written before the first answer, or when the line seemed faster, would otherwise be waited for with nothing asked.
+  @discardableResult
+  mutating func answered(at now: Instant) -> Bool {
+    guard !asked.isEmpty else { return false }
+    let (bytes, sent, isTimed) = asked.removeFirst()
     answers += 1
     let elapsed = sent.duration(to: now)
-    if let shortest, bytes >= 128 {
+    if isTimed, let shortest, bytes >= 128 {
       // What was sent while more was on its way begins to travel when that has arrived.
       let begin = max(sent.advanced(by: shortest), lastAnswer ?? sent)
       let seconds = max(begin.duration(to: now) / .seconds(1), 0.000_1)
@@ -88,6 +96,9 @@ struct LinkPace {
     }
     shortest = min(shortest ?? elapsed, elapsed)
     lastAnswer = now
+    guard asked.isEmpty, unasked >= enough else { return false }
+    ask(at: now, isTimed: false)
+    return true
   }
 
   /// How many answers are still to be expected.

@@ -288,7 +288,7 @@ package final class Terminal: Screen {
   // MARK: What comes in
 
   private func receiveAnswer() {
-    pace.answered(at: options.now())
+    if pace.answered(at: options.now()), phase == .shown { writer.write(LinkPace.question) }
     showWaiting()
   }
 

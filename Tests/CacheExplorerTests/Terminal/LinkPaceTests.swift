@@ -114,6 +114,22 @@ struct LinkPaceTests {
     #expect(pace.room(at: at(3_700)) == .whole)
   }
 
+  @Test("what was written before a slow line had answered is asked about, and never waited for in vain")
+  func lateFirst() {
+    var pace = LinkPace()
+    pace.ask(at: at(0))
+    #expect(wrote(&pace) { $0.write(5_000, at: at(20)) })
+    #expect(!wrote(&pace) { $0.write(3_000, at: at(30)) })
+    #expect(!wrote(&pace) { $0.answered(at: at(400)) })
+    #expect(wrote(&pace) { $0.answered(at: at(800)) })
+    let rate = pace.rate
+    #expect(rate.map { (5_000...20_000).contains($0) } == true)
+    #expect(pace.room(at: at(810)) == .wait(.seconds(1)))
+    #expect(!wrote(&pace) { $0.answered(at: at(820)) })
+    #expect(pace.rate == rate, "what was written long before the question tells nothing of the line")
+    #expect(pace.room(at: at(820)) != .wait(.seconds(1)))
+  }
+
   @Test("an answer that does not come any more is not waited for")
   func lost() {
     var pace = slow()

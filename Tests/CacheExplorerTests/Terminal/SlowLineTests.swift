@@ -141,6 +141,22 @@ extension TerminalTests {
       #expect(line.elapsed - begin < 3_000)
     }
 
+    @Test(
+      "what follows two pictures that were sent before the first answer comes as well",
+      arguments: [2_000, 10_000, 40_000])
+    func twoFirst(rate: Int) async throws {
+      let line = try Line(rate: rate)
+      defer { line.terminal.close() }
+      for number in 0..<2 { line.terminal.show(picture(number)) }
+      for _ in 0..<1_000 { try await line.step() }
+      line.terminal.show(picture(2))
+      let begin = line.elapsed
+      while !line.rig.emulator.screen.rows[38].hasSuffix("2222"), line.elapsed - begin < 10_000 {
+        try await line.step()
+      }
+      #expect(line.elapsed - begin < 5_000)
+    }
+
     @Test("a terminal that answers nothing gets every picture that a key asks for")
     func silent() async throws {
       let line = try Line(rate: 1_000_000, answers: false)
