@@ -54,7 +54,7 @@ struct ComparedMeasure: Hashable, Sendable {
 
   /// By how much the second differs from the first.
   func difference(_ first: Double, _ second: Double) -> String {
-    guard kind != .hitRate else { return WhatIfText.gain(100 * (second - first)) + " points" }
+    guard kind != .hitRate else { return WhatIfText.gain(WhatIfText.points(from: first, to: second)) + " points" }
     let sign = second < first ? "−" : "+"
     let share = first == 0 ? "" : " (\(WhatIfText.gain(100 * (second - first) / first))%)"
     return first == second ? "0" : sign + text(abs(second - first)) + share

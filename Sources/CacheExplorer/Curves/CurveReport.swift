@@ -33,7 +33,7 @@ struct CurveReport: Sendable {
   /// The cheapest change that gains a point at least: another policy, else the smallest capacity.
   var advice: String {
     let here = ratio(inUse, now)
-    let gain = { (ratio: Double) in "\(WhatIfText.gain(100 * (ratio - here))) points" }
+    let gain = { (ratio: Double) in "\(WhatIfText.gain(WhatIfText.points(from: here, to: ratio))) points" }
     if ratio(best, now) - here >= 0.01 {
       return
         "policy \(best.rawValue) in place of \(inUse.rawValue) would bring \(gain(ratio(best, now))), and costs nothing"

@@ -28,6 +28,23 @@ struct WhatIfTests {
     #expect(WhatIfText.percent(share) == text)
   }
 
+  @Test(
+    "a change is the difference between the hit rates that are shown",
+    arguments: [
+      (0.6553, 0.4465, "−20.8"), (0.4465, 0.6553, "+20.8"), (0.5004, 0.5006, "+0.1"), (0.9999, 0.9996, "0.0"),
+      (0.9996, 1, "+0.1"),
+    ])
+  func changes(_ now: Double, _ value: Double, _ text: String) throws {
+    var report = try #require(Self.reports(looks: 1_000).first)
+    for (index, share) in [now, value].enumerated() {
+      let estimate = report.estimates[index]
+      report.estimates[index] = HitRatioEstimate(
+        eviction: estimate.eviction, capacity: estimate.capacity, value: share, margin: 0.001)
+    }
+    #expect(WhatIfText.gain(WhatIfText.rows(report)[1].gain) == text)
+    #expect(ComparedMeasure(kind: .hitRate, level: nil).difference(now, value) == text + " points")
+  }
+
   /// Reports of levels that were asked for keys in turn, which is the worst that order of use can meet.
   static func reports(looks: Int = 20_000) -> [HitRatioReport] {
     let observer = HitRatioObserver(

@@ -90,9 +90,9 @@ package struct SplitPicture: Equatable, Sendable {
       spans.append(Span(" hit " + DisplayText(WhatIfText.percent(hits[side])) + "  ", .hit))
     }
     if let first = hits[0], let second = hits[1], size.width >= 70 {
-      let gain = 100 * abs(second - first)
-      let text = gain < 0.05 ? "no difference" : "\(second > first ? "B" : "A") +\(WhatIfText.tenths(gain)) points"
-      spans.append(Span(DisplayText(text), gain < 0.05 ? .faint : .accent))
+      let gain = WhatIfText.points(from: first, to: second)
+      let text = gain == 0 ? "no difference" : "\(gain > 0 ? "B" : "A") +\(WhatIfText.tenths(abs(gain))) points"
+      spans.append(Span(DisplayText(text), gain == 0 ? .faint : .accent))
     }
     let end = canvas.write(spans, x: 0, y: 0, limit: size.width)
     let name = focus == .both ? "both" : focus == .first ? "A" : "B"

@@ -31,8 +31,16 @@ package enum WhatIfText {
   /// `61.2%`, and `100%` only of all.
   package static func percent(_ share: Double?) -> String {
     guard let share else { return Format.none }
-    return share >= 1 ? "100%" : tenths(min(share * 100, 99.9)) + "%"
+    return share >= 1 ? "100%" : tenths(shown(share)) + "%"
   }
+
+  /// A share in percent, rounded as ``percent(_:)`` shows it.
+  private static func shown(_ share: Double) -> Double {
+    share >= 1 ? 100 : (min(share * 100, 99.9) * 10).rounded() / 10
+  }
+
+  /// The points between two shares as they are shown, so that whoever subtracts one from the other gets the same.
+  package static func points(from first: Double, to second: Double) -> Double { shown(second) - shown(first) }
 
   /// One decimal, without a locale.
   package static func tenths(_ value: Double) -> String {
@@ -61,7 +69,7 @@ package enum WhatIfText {
       }
       let estimate = report.estimates[index]
       return Row(
-        title: title, setting: setting, value: estimate.value, gain: 100 * (estimate.value - now.value),
+        title: title, setting: setting, value: estimate.value, gain: points(from: now.value, to: estimate.value),
         margin: index == 0 ? nil : 100 * estimate.margin, isAdvised: advised == estimate)
     }
     var rows = [row("now", "\(level.eviction.name) \(capacity(level.capacity, level))", 0)]
@@ -98,7 +106,7 @@ package enum WhatIfText {
       let saving = report.cheapestSaving.map { "; \(capacity($0.capacity, report.level)) would do as well" }
       return none("change", of: report.estimates.filter { $0.capacity >= report.level.capacity }, now) + (saving ?? "")
     }
-    let gain = "\(gain(100 * (change.value - now.value))) points (\(margin(100 * change.margin)))"
+    let gain = "\(gain(points(from: now.value, to: change.value))) points (\(margin(100 * change.margin)))"
     let policies = report.estimates.filter { $0.capacity == report.level.capacity }
     return change.eviction == now.eviction
       ? "\(capacity(change.capacity, report.level)) in place of \(capacity(report.level.capacity, report.level)) would bring \(gain); \(none("other policy", of: policies, now))"
@@ -143,7 +151,7 @@ package enum WhatIfText {
       return none("change", of: report.estimates.filter { $0.capacity >= report.level.capacity }, now)
     }
     let name = change.eviction == now.eviction ? capacity(change.capacity, report.level) : change.eviction.name
-    return "\(name): \(gain(100 * (change.value - now.value))) points \(margin(100 * change.margin))"
+    return "\(name): \(gain(points(from: now.value, to: change.value))) points \(margin(100 * change.margin))"
   }
 
   /// What is to be said where events never came; `nil` where all did.
