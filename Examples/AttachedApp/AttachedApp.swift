@@ -3,7 +3,7 @@
 //     swift run AttachedApp ./run/cache.sock
 //     cache-explorer attach ./run/cache.sock        (in another terminal)
 //
-// It reads thumbnails from its cache, some far more often than others, until it is stopped.
+// It reads thumbnails from its cache, some far more often than others, until ^C or SIGTERM ends it.
 
 import CacheEngine
 import CacheEngineInspector
@@ -26,7 +26,6 @@ struct AttachedApp {
       name: "memory", capacity: 256 << 10, expiry: .after(.seconds(60)),
       removalListener: inspector.removals(from: "memory"))
     let files = FileManager.default.temporaryDirectory.appending(path: "attached-app-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: files) }
     let disk = try DiskCacheLevel<String, Data>(
       directory: files.path, capacity: 4 << 20, name: "disk", removalListener: inspector.removals(from: "disk"))
     let cache =
@@ -40,19 +39,35 @@ struct AttachedApp {
     do {
       serving = try CacheInspector.serve(cache, at: socket, name: "thumbnails", allowsWrites: allowsWrites)
     } catch {
+      try? FileManager.default.removeItem(at: files)
       fail("error: \(error)")
     }
-    FileHandle.standardOutput.write(Data("serving at \(serving.path)\n".utf8))
 
-    var generator = SystemRandomNumberGenerator()
-    while true {
-      // With --quiet it reads nothing, so that whoever attaches sees only the effects of their own commands.
-      if !isQuiet {
-        let photo = Int(400 * pow(Double.random(in: 0..<1, using: &generator), 3))
-        _ = try await cache.get("photo:\(photo)")
+    let work = Task {
+      var generator = SystemRandomNumberGenerator()
+      while !Task.isCancelled {
+        // With --quiet it reads nothing, so that whoever attaches sees only the effects of their own commands.
+        if !isQuiet {
+          let photo = Int(400 * pow(Double.random(in: 0..<1, using: &generator), 3))
+          _ = try await cache.get("photo:\(photo)")
+        }
+        try await Task.sleep(for: .milliseconds(20))
       }
-      try await Task.sleep(for: .milliseconds(20))
     }
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { work.cancel() }
+      source.activate()
+      return source
+    }
+    FileHandle.standardOutput.write(Data("serving at \(serving.path)\n".utf8))
+    let result = await work.result
+    signals.forEach { $0.cancel() }
+    serving.close()
+    try await disk.close()
+    try FileManager.default.removeItem(at: files)
+    if case .failure(let error) = result, !(error is CancellationError) { throw error }
   }
 
   /// Makes what is in neither level, which takes a while.

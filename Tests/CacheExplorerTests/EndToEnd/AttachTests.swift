@@ -55,10 +55,15 @@ import Musl
 
     var number: Int32 { process.processIdentifier }
     var isRunning: Bool { process.isRunning }
+    /// Its exit status, once it has ended.
+    var status: Int32 { process.terminationStatus }
 
-    func kill() async {
+    /// The names of what it keeps.
+    var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? [] }
+
+    func kill(by signal: Int32 = SIGKILL) async {
       guard process.isRunning else { return }
-      Self.send(SIGKILL, to: number)
+      Self.send(signal, to: number)
       let process = process
       await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
@@ -207,6 +212,16 @@ import Musl
     let late = try await Program.run(["attach", app.socket, "--once"])
     #expect(late.status == 5)
     #expect(late.errors.contains("nobody listens at \(app.socket) any more: the app has ended; start it again"))
+  }
+
+  @Test(
+    "the sample app that is ended by a signal takes its socket and its files with it", arguments: [SIGINT, SIGTERM])
+  func appEnded(by signal: Int32) async throws {
+    let app = try await App()
+    #expect(app.files.count == 2, "\(app.files)")
+    await app.kill(by: signal)
+    #expect(app.files == [])
+    #expect(app.status == 0)
   }
 
   @Test("an app that is stopped is said not to answer, and since when, until it does again")
