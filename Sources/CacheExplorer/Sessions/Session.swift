@@ -289,6 +289,7 @@ enum Session {
     let buffer = EventBuffer(capacity: 1 << 18)
     let opened = try await open(
       show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    if let notice = show.workload.flatMap(notice(of:)) { StandardStreams.complain(notice) }
     let work = Task {
       let interpreter = Interpreter(opened, mode: .script, isReadOnly: show.appearance.readOnly)
       guard let workload = show.workload else { return CommandResult(command: "run", outcome: .ok, microseconds: 0) }
@@ -304,6 +305,16 @@ enum Session {
     try await close(opened.live)
     if let status = interruption.status { throw ExitCode(status) }
     if let error = result.error { throw ProgramFailure(.usage, "error: \(error)") }
+  }
+
+  /// How long a workload takes that its rate makes long.
+  private static func notice(of workload: WorkloadRequest) -> String? {
+    guard let rate = workload.rate, let requests = Interpreter.requests(of: workload) else { return nil }
+    let seconds = Double(requests) / rate
+    guard seconds >= 5 else { return nil }
+    let count = Format.counted(requests, "request", isGrouped: false)
+    let time = Format.behind(nanoseconds: Int64(min(seconds * 1e9, 9e18)))
+    return "notice: \(count) at \(Format.number(rate)) a second take \(time); --requests N makes fewer"
   }
 
   static func open(

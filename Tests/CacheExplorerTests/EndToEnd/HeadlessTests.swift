@@ -162,6 +162,21 @@ import Testing
     if name != "overview" { #expect(run.output.split(separator: "\n")[1].hasPrefix("┌")) }
   }
 
+  @Test("--once says before it begins how long a workload takes that names a rate")
+  func slowWorkload() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - memory: { count: 100 }\n  - origin: { latency: 0s }\nworkload: { name: zipf, rate: 20 }\n",
+      to: "c.yaml")
+    let program = try RunningProgram(["open", file, "--once"])
+    let notice = await program.complaint { $0.hasPrefix("notice: ") }
+    #expect(notice == "notice: 1000 requests at 20 a second take 50.0 s; --requests N makes fewer")
+    program.signal(SIGINT)
+    #expect(await program.end().status == 130)
+    let short = try await Program.run(["open", file, "--once", "--requests", "2"])
+    #expect(short.errors == "")
+  }
+
   @Test("--once says why a screen has nothing to show, and which screens there are")
   func noPage() async throws {
     let folder = try TemporaryFolder()

@@ -141,8 +141,12 @@ package final class Interpreter: Sendable {
 
   /// Runs a workload to its end.
   func play(_ stream: Workload, _ request: WorkloadRequest) async -> WorkloadRunner.Report {
-    let requests = request.requests ?? (request.file == nil ? Self.scriptedRequests : nil)
-    return await WorkloadRunner(live: live).run(stream, requests: requests, rate: request.rate)
+    await WorkloadRunner(live: live).run(stream, requests: Self.requests(of: request), rate: request.rate)
+  }
+
+  /// How many requests a workload makes that runs to its end; `nil` for as many as its file has.
+  package static func requests(of workload: WorkloadRequest) -> Int? {
+    workload.requests ?? (workload.file == nil ? scriptedRequests : nil)
   }
 
   /// Ends the workload that runs, if one does, and waits for its end.
