@@ -77,7 +77,7 @@ import Testing
     try await memory.set(1, forKey: "old")
     try await memory.set(2, forKey: "new")
     #expect(observer.events.map(\.madeRoomFor) == ["new"])
-    #expect(observer.events.last?.description.contains("for=new") == true)
+    #expect(observer.events.last?.description.contains("for new") == true)
     try await memory.remove("new")
     #expect(observer.events.last?.madeRoomFor == nil)
   }

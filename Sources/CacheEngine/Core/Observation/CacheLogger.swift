@@ -77,12 +77,13 @@ extension CacheEvent {
 extension CacheEvent: CustomStringConvertible {
   /// The event as a line of a log, without its time.
   public var description: String {
-    var words = [level ?? "cache", kind.description]
-    if let key { words.append(key) }
-    words += kind.details
-    if let madeRoomFor { words.append("for=\(madeRoomFor)") }
-    if let request { words.append(request.description) }
-    return words.joined(separator: " ")
+    ([level ?? "cache", kind.description] + particulars + (request.map { [$0.description] } ?? [])).joined(
+      separator: " ")
+  }
+
+  /// What a line of a log says behind the word for what happened: the key, how it went, and for which key room was made.
+  package var particulars: [String] {
+    (key.map { [$0.isEmpty ? "\"\"" : $0] } ?? []) + kind.details + (madeRoomFor.map { ["for \($0)"] } ?? [])
   }
 }
 

@@ -15,12 +15,10 @@ extension LogLine {
     events.enumerated().compactMap { index, event in
       guard let severity = event.severity else { return nil }
       let word = event.kind.description
-      let room = event.madeRoomFor.map { ["for \($0)"] } ?? []
-      let key = event.key.map { [$0.isEmpty ? "\"\"" : $0] } ?? []
       let padded = word + String(repeating: " ", count: max(0, 6 - word.count))
       return LogLine(
         time: wall - event.time.duration(to: now), level: LogLevel(severity), source: event.level ?? "cache",
-        text: ([padded] + key + event.kind.details + room).joined(separator: " "),
+        text: ([padded] + event.particulars).joined(separator: " "),
         keys: event.keys(in: levels), request: event.request, event: first + index)
     }
   }
