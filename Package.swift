@@ -443,7 +443,7 @@ let package = Package(
       dependencies: [
         "CacheExplorer", "ExplorerCache", "ExplorerCommands", "ExplorerConfiguration", "ExplorerModel", "ExplorerState",
         "ExplorerTerminal", "ExplorerText", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio",
-        "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
+        "CacheEngineInspector", "CacheEngineMetrics", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
         "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal", "CPseudoTerminal", "CStore",
         "AttachedApp", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),

@@ -71,6 +71,7 @@ public struct PrometheusPage: Sendable {
       add(count, "cache_requests_total", "Reads that have ended, by outcome.", own + [("outcome", outcome)])
     }
     add(gauge: counts.pending, "cache_requests_pending", "Reads under way.", own)
+    add(gauge: counts.pool.inFlight, "cache_loads_pending", "Loads of pools under way.", own)
     add(counts.latency, "cache_request_duration_seconds", "How long reads took that were not cancelled.", own)
     for (level, count) in counts.served {
       add(count, "cache_served_total", "Reads by the level that answered them.", own + [("level", level)])
@@ -176,6 +177,7 @@ extension PrometheusPage {
     for (name, count, help) in counts { add(count, "cache_operator_\(name)_total", help, labels) }
     add(gauge: operation.running, "cache_operator_running", "Reads that a cap holds places for.", labels)
     add(gauge: operation.waiting, "cache_operator_waiting", "Reads that wait for a place.", labels)
+    add(gauge: operation.refreshing, "cache_operator_refreshing", "Values being reloaded in the background.", labels)
     if let circuit = operation.circuit {
       add(
         gauge: circuit == .closed ? 0 : 1, "cache_operator_circuit_open",

@@ -39,6 +39,7 @@ struct PrometheusPageTests {
     #expect(read["cache_requests_total", labels(["outcome": "failed"])] == 1)
     #expect(read["cache_requests_total", labels(["outcome": "cancelled"])] == 0)
     #expect(read["cache_requests_pending", labels([:])] == 0)
+    #expect(read["cache_loads_pending", labels([:])] == 0)
     #expect(read["cache_request_duration_seconds_count", labels([:])] == 6)
     #expect(read["cache_served_total", labels(["level": "memory"])] == 2)
     #expect(read["cache_served_total", labels(["level": "origin"])] == 2)

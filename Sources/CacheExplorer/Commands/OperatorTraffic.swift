@@ -8,7 +8,10 @@ extension OperatorTraffic {
   package func counters(of kind: String) -> [(name: String, words: String, count: Int)] {
     switch kind {
     case "pooled": [("executions", loads == 1 ? "load" : "loads", loads), ("joined", "joined", joined)]
-    case "capped": [("running", "running", running), ("waiting", "waiting", waiting), ("queued", "queued", queued)]
+    case "capped":
+      [
+        ("running", "running", max(0, running)), ("waiting", "waiting", max(0, waiting)), ("queued", "queued", queued),
+      ]
     case "conditioned": [("refused", "refused", refused)]
     case "negative": [("remembered", rememberedMisses == 1 ? "miss remembered" : "misses remembered", rememberedMisses)]
     case "timeout": [("timeouts", "timed out", timeouts)]
@@ -17,7 +20,7 @@ extension OperatorTraffic {
     case "fallback": [("fallbacks", "fallen back", fallbacks)]
     case "stale":
       [
-        ("refreshes", refreshes == 1 ? "refresh" : "refreshes", refreshes), ("refreshing", "under way", refreshing),
+        ("refreshes", refreshes == 1 ? "refresh" : "refreshes", refreshes), ("refreshing", "under way", max(0, refreshing)),
         ("failedRefreshes", "failed", failedRefreshes),
         ("fallbacks", fallbacks == 1 ? "error covered" : "errors covered", fallbacks),
       ]

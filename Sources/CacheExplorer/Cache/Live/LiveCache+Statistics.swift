@@ -16,14 +16,14 @@ extension LiveCache {
         "pool",
         .object([
           ("executions", .number(counts.pool.executions)), ("joined", .number(counts.pool.joined)),
-          ("inFlight", .number(counts.pool.inFlight)),
+          ("inFlight", Self.underWay(counts.pool.inFlight)),
         ])
       ),
       ("operators", .array(operators.map { json($0, counts.operators[$0.name] ?? OperatorTraffic()) })),
       ("served", .object(counts.served.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })),
       ("requests", .number(counts.requests)), ("joined", .number(counts.joined)), ("missed", .number(counts.missed)),
       ("failed", .number(counts.failed)),
-      ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
+      ("cancelled", .number(counts.cancelled)), ("pending", Self.underWay(counts.pending)),
       ("whatIf", .array(whatIf.reports.map(WhatIfText.json))), ("recent", json(recent)),
     ]).line
   }
@@ -45,7 +45,7 @@ extension LiveCache {
     let usage = level.storage?.usage
     return .object(
       [("name", .text(level.name)), ("kind", .text(level.kind))] + Self.json(counts) + [
-        ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
+        ("pending", Self.underWay(counts.pending)), ("entries", usage.map { .number($0.count) }),
         ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
         ("fault", Self.json(level)), ("shared", level.shared?.status().json),
         ("owner", (level.owner?()?.words).map { .text($0) }),
@@ -75,6 +75,9 @@ extension LiveCache {
       ),
     ]
   }
+
+  /// Who begins to listen in the middle of a call hears of its end only.
+  private static func underWay(_ count: Int) -> JSONText { .number(max(0, count)) }
 
   /// What went wrong on purpose; `nil` if nothing ever did.
   private static func json(_ level: Level) -> JSONText? {
