@@ -54,12 +54,19 @@ struct AttachedApp {
         try await Task.sleep(for: .milliseconds(20))
       }
     }
-    let signals = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
+    var signals: [any DispatchSourceSignal] = []
+    for number in [SIGINT, SIGTERM] {
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { work.cancel() }
-      source.activate()
-      return source
+      #if canImport(Darwin)
+      // On Linux, Dispatch catches what it watches; what came before that would be lost.
+      signal(number, SIG_IGN)
+      #endif
+      await withCheckedContinuation { continuation in
+        source.setRegistrationHandler { continuation.resume() }
+        source.activate()
+      }
+      signals.append(source)
     }
     FileHandle.standardOutput.write(Data("serving at \(serving.path)\n".utf8))
     let result = await work.result

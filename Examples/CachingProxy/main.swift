@@ -40,12 +40,14 @@ do {
       FileHandle.standardOutput.write(Data("\(isJSON ? request.jsonLine : request.plainLine)\n".utf8))
     })
   FileHandle.standardError.write(Data("listening at \(arguments[0][..<colon]):\(proxy.port)\n".utf8))
-  signal(SIGINT, SIG_IGN)
-  signal(SIGTERM, SIG_IGN)
   let stops = [SIGINT, SIGTERM].map { number in
     let source = DispatchSource.makeSignalSource(signal: number)
     source.setEventHandler { Task { await proxy.stop() } }
-    source.resume()
+    #if canImport(Darwin)
+    // On Linux, Dispatch catches what it watches; what came before that would be lost.
+    signal(number, SIG_IGN)
+    #endif
+    source.activate()
     return source
   }
   try await proxy.serve()

@@ -24,6 +24,8 @@ final class Interruption: Sendable {
   /// `patience`: How long after the first signal another one still leaves time to end; many a program sends two in a row.
   ///
   /// `outlivesOutput`: What runs is of use without output that cannot be written.
+  ///
+  /// A signal that comes from here on is told; one that comes before ends the program as signals do.
   init(
     patience: Duration = .seconds(1), outlivesOutput: Bool = false, _ onSignal: @escaping @Sendable () -> Void
   ) {
@@ -32,16 +34,22 @@ final class Interruption: Sendable {
     self.onSignal = onSignal
     // A queue of its own, as all threads of the shared ones may be busy with what does not end.
     let queue = DispatchQueue(label: "signals")
+    let registering = DispatchGroup()
     sources.withLock { sources in
       for number in [SIGINT, SIGTERM, SIGHUP] {
-        // Dispatch sees signals that are ignored.
-        signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { [weak self] in self?.take(number) }
+        #if canImport(Darwin)
+        // On Linux, Dispatch catches what it watches; what came before that would be lost.
+        signal(number, SIG_IGN)
+        #endif
+        registering.enter()
+        source.setRegistrationHandler { registering.leave() }
         source.activate()
         sources.append(source)
       }
     }
+    registering.wait()
     StandardStreams.tellLost(self)
   }
 

@@ -169,12 +169,12 @@ extension Session {
       if let mask { request.path = mask.name(of: request.path) }
       lines.put(isJSON ? request.jsonLine : request.plainLine)
     }
-    StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
     let end = Ending(served, within: serving.grace)
-    let commands = isPlain ? Task { await obey(served, serving, mask, lines, end) } : nil
     let interruption = Interruption(patience: serving.grace + .seconds(1), outlivesOutput: true) {
       end.begin()
     }
+    StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
+    let commands = isPlain ? Task { await obey(served, serving, mask, lines, end) } : nil
     let result = await Task { try await served.run() }.result
     commands?.cancel()
     await end.wait()

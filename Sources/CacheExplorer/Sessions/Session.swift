@@ -289,13 +289,13 @@ enum Session {
     let buffer = EventBuffer(capacity: 1 << 18)
     let opened = try await open(
       show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
-    if let notice = show.workload.flatMap(notice(of:)) { StandardStreams.complain(notice) }
     let work = Task {
       let interpreter = Interpreter(opened, mode: .script, isReadOnly: show.appearance.readOnly)
       guard let workload = show.workload else { return CommandResult(command: "run", outcome: .ok, microseconds: 0) }
       return await interpreter.run(RunVerb(workload))
     }
     let interruption = Interruption { work.cancel() }
+    if let notice = show.workload.flatMap(notice(of:)) { StandardStreams.complain(notice) }
     let result = await work.value
     if isJSON {
       StandardStreams.say(opened.live.statisticsJSON)
