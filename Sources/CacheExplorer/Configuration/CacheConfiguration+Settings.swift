@@ -18,9 +18,10 @@ extension CacheConfiguration {
     for level in levels { level.add(to: &result, depth: 0) }
     if let workload {
       let fields: [(name: String?, value: String?)] = [
-        (nil, workload.name), ("rate", workload.rate.map { "\($0)" }), ("requests", workload.requests.map { "\($0)" }),
+        (nil, workload.name), ("rate", workload.rate.map { $0.isFinite ? Format.number($0) : "max" }),
+        ("requests", workload.requests.map { "\($0)" }),
         ("keys", workload.keys.map { "\($0)" }), ("seed", workload.seed.map { "\($0)" }), ("key", workload.key),
-        ("skew", workload.skew.map { "\($0)" }), ("file", workload.file),
+        ("skew", workload.skew.map(Format.number)), ("file", workload.file),
       ]
       for case (let field, let value?) in fields {
         result.append(

@@ -296,8 +296,11 @@ struct ConfigurationReaderTests {
     let written = try read("levels:\n  - memory\nworkload: { name: zipf, rate: 5, requests: 9, keys: 3, seed: 2 }\n")
     let settings = written.settings.filter { $0.owner == "workload" }
     #expect(settings.map(\.field) == [nil, "rate", "requests", "keys", "seed"])
+    #expect(settings.map(\.value) == ["zipf", "5", "9", "3", "2"])
     #expect(settings.allSatisfy { $0.place?.line == 3 }, "\(settings)")
     #expect(try read("levels:\n  - memory\nworkload: zipf\n").settings.last?.place?.line == 3)
+    let fastest = try read("levels:\n  - memory\nworkload: { name: zipf, rate: max, skew: 1.0 }\n").settings.suffix(2)
+    #expect(fastest.map(\.value) == ["max", "1"])
   }
 }
 
