@@ -72,6 +72,25 @@ import Testing
     #expect(api.calls.count == 1)
   }
 
+  @Test("a value has a lifetime of its own, and is removed by its tags, in a whole stack")
+  func ownTerms() async throws {
+    let clock = ManualClock()
+    let upper = MemoryCacheLevel<String, String>(clock: clock)
+    let lower = MemoryCacheLevel<String, String>(expiry: .after(.seconds(60)), clock: clock)
+    let pages = upper.compose(lower)
+    let (front, weather) = ("front", "weather")
+    // README
+    try await pages.set(front, forKey: "/", expiry: .after(.seconds(5)))
+    try await pages.set(weather, forKey: "/weather", tags: ["paris", "today"])
+    let count = try await pages.removeAll(tagged: "today")  // 2: the entry of each level
+    // end
+    #expect(count == 2)
+    #expect(try await pages.get("/weather") == nil)
+    #expect(try await pages.get("/") == "front")
+    clock.advance(by: .seconds(5))
+    #expect(try await pages.get("/") == nil)
+  }
+
   @Test("an observed stack counts its hits")
   func observed() async throws {
     let source = ScriptedLevel<String, Int> { key in .hit(Entry(key.count)) }
