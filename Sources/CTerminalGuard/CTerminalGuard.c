@@ -297,6 +297,11 @@ ssize_t ctg_read(int fd, void *bytes, size_t count) {
   return result;
 }
 
+bool ctg_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 bool ctg_in_foreground(int fd) {
   // A terminal that is not the process's own has no foreground for it: nobody else is in the way.
   pid_t group = tcgetpgrp(fd);

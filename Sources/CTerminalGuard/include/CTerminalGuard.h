@@ -45,6 +45,9 @@ int ctg_set_modes(int fd, const struct termios *modes);
 /// read, likewise.
 ssize_t ctg_read(int fd, void *bytes, size_t count);
 
+/// Whether a signal is ignored, as nohup leaves SIGHUP to what it starts.
+bool ctg_is_ignored(int number);
+
 /// Whether the terminal is ours to use now.
 bool ctg_in_foreground(int fd);
 

@@ -1,3 +1,4 @@
+import CTerminalGuard
 import Dispatch
 import Synchronization
 
@@ -15,6 +16,9 @@ import Darwin
 /// What is under way may never end, such as a search with a regular expression that tries every way to match. A signal that
 /// comes when all should have ended by now ends the program where it stands.
 final class Interruption: Sendable {
+  /// As the program was started: nohup has it outlive its terminal.
+  private static let ignoresHangup = ctg_is_ignored(SIGHUP)
+
   private let sources = Mutex<[any DispatchSourceSignal]>([])
   private let received = Mutex<(number: Int32, at: ContinuousClock.Instant)?>(nil)
   private let patience: Duration
@@ -36,7 +40,7 @@ final class Interruption: Sendable {
     let queue = DispatchQueue(label: "signals")
     let registering = DispatchGroup()
     sources.withLock { sources in
-      for number in [SIGINT, SIGTERM, SIGHUP] {
+      for number in [SIGINT, SIGTERM] + (Self.ignoresHangup ? [] : [SIGHUP]) {
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { [weak self] in self?.take(number) }
         #if canImport(Darwin)

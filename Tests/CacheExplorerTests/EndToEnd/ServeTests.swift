@@ -292,6 +292,38 @@ struct ServeTests {
     #expect(await program.end().status == 0)
   }
 
+  @Test("a signal that comes as soon as it says that it listens ends it in order")
+  func endsAtOnce() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    for _ in 0..<10 {
+      let (program, _) = try await serve(before: server, in: folder, ["--quiet"])
+      program.signal(SIGTERM)
+      let (status, _, complaints) = await program.end()
+      #expect(status == 0 && complaints.last?.hasPrefix("0 requests: ") == true, "\(status) \(complaints)")
+    }
+  }
+
+  @Test("what nohup has started outlives its terminal")
+  func outlivesTerminal() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.memory, to: "c.yaml")
+    let program = try RunningProgram(
+      [
+        "-c", "trap '' HUP; exec \"$0\" \"$@\"", Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin",
+        server.address, "--quiet",
+      ], executable: "/bin/sh")
+    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
+    let address = line.dropFirst("listening at ".count).prefix { $0 != " " }
+    program.signal(SIGHUP)
+    #expect(try await Curl.run([address + Self.kept]).output == "the content")
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+
   @Test("a second signal breaks off what does not end")
   func breaksOff() async throws {
     let server = try LoopbackServer()
