@@ -84,6 +84,10 @@ import Testing
     // end
     #expect(bounded.usage.countLimit == 1_000 && bounded.count == 1)
     // Article
+    let listening = MemoryWarningSubscription { [weak cache] in cache?.pruneUnobservedValues() }
+    // end
+    listening.cancel()
+    // Article
     let disk = try DiskCacheLevel<String, Data>(directory: directory, capacity: 64 << 20)
     let archive = ModelArchive(
       of: cache, in: disk, models: [.json(Author.self, as: "author"), .json(Book.self, as: "book")])
