@@ -20,7 +20,8 @@ extension OperatorTraffic {
     case "fallback": [("fallbacks", "fallen back", fallbacks)]
     case "stale":
       [
-        ("refreshes", refreshes == 1 ? "refresh" : "refreshes", refreshes), ("refreshing", "under way", max(0, refreshing)),
+        ("refreshes", refreshes == 1 ? "refresh" : "refreshes", refreshes),
+        ("refreshing", "under way", max(0, refreshing)),
         ("failedRefreshes", "failed", failedRefreshes),
         ("fallbacks", fallbacks == 1 ? "error covered" : "errors covered", fallbacks),
       ]

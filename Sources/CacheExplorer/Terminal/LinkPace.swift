@@ -34,7 +34,7 @@ struct LinkPace {
   /// The best of the last measurements counts: a program that was busy when the answer came makes a line look slow.
   private static let measurements = 3
 
-  /// Questions without an answer. Of one that is not timed the bytes were written long before it.
+  /// Questions without an answer; of one that is not timed the bytes were written long before it.
   private var asked: [(bytes: Int, at: Instant, isTimed: Bool)] = []
   private var unasked = 0
   private var rates: [Double] = []
