@@ -306,8 +306,12 @@ extension HTTPCache {
   }
 
   /// Changes what is stored for a URI, unless it was invalidated since; then in another way, or not at all.
+  ///
+  /// `isForgetting`: The change takes away what must not be used any more, as the other way does in any case. If that fails, nothing
+  /// that is stored for the URI answers until it has been removed.
   func write(
-    _ key: String, _ ticket: VariantTurns.Ticket?, orElse another: (@Sendable (inout StoredVariants) -> Void)? = nil,
+    _ key: String, _ ticket: VariantTurns.Ticket?, isForgetting: Bool = false,
+    orElse another: (@Sendable (inout StoredVariants) -> Void)? = nil,
     _ change: @escaping @Sendable (inout StoredVariants) -> Void
   ) async {
     do {
@@ -326,15 +330,20 @@ extension HTTPCache {
         var variants = before ?? StoredVariants()
         change(&variants)
         guard variants != before else { return }
-        if variants.responses.isEmpty {
-          try await store.remove(key)
-        } else {
-          let now = clock.timeSinceEpoch
-          let lives = variants.responses.map { policy.usefulLife(of: $0, at: now) }
-          let life = lives.contains { $0 == nil } ? nil : lives.compactMap(\.self).max()
-          try await store.store(
-            variants, forKey: key, terms: StoreTerms(expiry: life.map { .after($0) }, cost: variants.cost))
-          // An unsafe request that was answered meanwhile waits for its turn, and removes this.
+        do {
+          if variants.responses.isEmpty {
+            try await store.remove(key)
+          } else {
+            let now = clock.timeSinceEpoch
+            let lives = variants.responses.map { policy.usefulLife(of: $0, at: now) }
+            let life = lives.contains { $0 == nil } ? nil : lives.compactMap(\.self).max()
+            try await store.store(
+              variants, forKey: key, terms: StoreTerms(expiry: life.map { .after($0) }, cost: variants.cost))
+            // An unsafe request that was answered meanwhile waits for its turn, and removes this.
+          }
+        } catch {
+          if isForgetting || !isValid { failedRemovals.insert(key) }
+          throw error
         }
         failedRemovals.remove(key)
       }

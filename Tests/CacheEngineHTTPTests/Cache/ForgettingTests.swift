@@ -23,6 +23,7 @@ struct ForgettingTests {
   final class Kept: Sendable {
     private let variants = Mutex<[String: StoredVariants]>([:])
     let isUnreadable = Mutex(false)
+    let isUnchangeable = Mutex(false)
 
     var level: BasicCache<String, StoredVariants> {
       BasicCache(
@@ -31,9 +32,13 @@ struct ForgettingTests {
           if isUnreadable.withLock({ $0 }) { throw CacheError(.diskReadFailed, "not now") }
           return variants.withLock { $0[key] }
         },
-        set: { [self] value, key in variants.withLock { $0[key] = value } },
+        set: { [self] value, key in
+          if isUnchangeable.withLock({ $0 }) { throw CacheError(.diskWriteFailed, "not now") }
+          variants.withLock { $0[key] = value }
+        },
         remove: { [self] key in
           try Task.checkCancellation()
+          if isUnchangeable.withLock({ $0 }) { throw CacheError(.diskWriteFailed, "not now") }
           variants.withLock { $0[key] = nil }
         },
         clear: { [self] in variants.withLock { $0 = [:] } })
@@ -310,6 +315,50 @@ struct ForgettingTests {
     gate.open()
     #expect(try await early == "1")
     #expect(try await !cache.response(for: get()).status.isHit)
+  }
+
+  @Test(
+    "N3, N27, N29: what is to be forgotten answers nothing although the level fails to remove it, alone or among others",
+    arguments: ["GET", "HEAD", "HEAD forbids", "stale"], [false, true])
+  func failsToForget(way: String, hasOthers: Bool) async throws {
+    let origin = ScriptedOrigin { request, count in
+      let isOther = request.headerFields[.acceptLanguage] != nil
+      let fields = ["Vary: Accept-Language", "ETag: \"\(isOther ? 0 : 1)\""]
+      if isOther || count == 0 {
+        return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-if-error=90"] + fields, "\(count)")
+      }
+      switch way {
+      case "GET":
+        let isAsked = request.headerFields.contains(.ifNoneMatch)
+        return HTTPAnswer(isAsked ? 304 : 200, ["Cache-Control: no-store"] + fields)
+      case "HEAD": return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"2\""])
+      case "HEAD forbids": return HTTPAnswer(200, ["Cache-Control: no-store"] + fields)
+      default:
+        if count > (hasOthers ? 2 : 1) { throw CacheError(.unreachable, "gone") }
+        return HTTPAnswer(410, ["Cache-Control: no-store"])
+      }
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "0")
+    if hasOthers { #expect(try await cache.response(for: get("Accept-Language: de")).text() == "1") }
+    kept.isUnchangeable.withLock { $0 = true }
+    if way == "stale" { clock.advance(by: .seconds(20)) }
+    let method: HTTPRequest.Method = way.hasPrefix("HEAD") ? .head : .get
+    let again = way == "stale" ? get() : get("Cache-Control: no-cache", method: method)
+    _ = try await cache.response(for: again).text()
+    if way == "stale" {
+      await #expect(throws: CacheError.self) { try await cache.response(for: get()) }
+    } else {
+      #expect(try await !cache.response(for: get()).status.isHit)
+    }
+    kept.isUnchangeable.withLock { $0 = false }
+    if hasOthers {
+      // With it went what it was stored with.
+      let other = try await cache.response(for: get("Accept-Language: de"))
+      #expect(!other.status.isHit)
+      _ = try await other.text()
+      #expect(try await cache.response(for: get("Accept-Language: de")).status.isHit)
+    }
   }
 
   @Test("N23, N29: what a HEAD freshens is selected by what its answer names")
