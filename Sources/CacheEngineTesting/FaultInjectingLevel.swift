@@ -136,4 +136,9 @@ extension CacheLevel {
   }
 }
 
-extension FaultInjectingLevel: EndingLevel {}
+extension FaultInjectingLevel: EndingLevel {
+  package func end(_ key: Key?) async throws {
+    try await injector.strike(level: name)
+    try await base.endOrRemove(key)
+  }
+}

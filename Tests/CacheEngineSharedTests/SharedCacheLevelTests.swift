@@ -24,6 +24,28 @@ import Testing
       clock: clock)
   }
 
+  // MARK: Stale values
+
+  @Test("what it is told to forget it keeps as a stale value, which stands in where nothing else is to be had")
+  func keepsStale() async throws {
+    let faults = FaultInjector(clock: clock)
+    let shared = try level(store.client("here"), keepsExpired: .seconds(60))
+    let below = ScriptedLevel<String, Data> { _ in throw CacheError(.simulated, "down") }
+    let cache = shared.injectingFaults(faults).staleIfError(below, for: .seconds(60), observer: nil, clock: clock)
+    try await shared.set(Data([1]), forKey: "a")
+    faults.fault = Fault(isDown: true)
+    await #expect(throws: CacheError.self) { try await cache.invalidate("a") }
+    faults.fault = .none
+    #expect(try await shared.get("a") == Data([1]))
+    try await cache.invalidate("a")
+    #expect(try await shared.get("a") == nil)
+    let entry = try await cache.lookup("a").entry
+    #expect(entry?.value == Data([1]) && entry?.isStale == true)
+    // Nobody knows the keys of all.
+    try await cache.invalidateAll()
+    #expect(try await shared.lookupIncludingExpired("a").entry == nil)
+  }
+
   // MARK: Contract
 
   private func expectContract<L: CacheLevel>(

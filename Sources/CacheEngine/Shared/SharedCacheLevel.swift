@@ -216,4 +216,11 @@ extension SharedCacheLevel where Key == String {
   }
 }
 
+extension SharedCacheLevel: EndingLevel {
+  // Which keys there are, nobody can tell: all of them cannot expire.
+  package func end(_ key: Key?) async throws {
+    if let key { try await expire(key) } else { try await clear() }
+  }
+}
+
 extension SharedCacheLevel: ShapedLevel { package var shape: LevelShape { .leaf(kind: "shared") } }
