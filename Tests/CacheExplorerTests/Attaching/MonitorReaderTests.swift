@@ -77,6 +77,20 @@ struct MonitorReaderTests {
     #expect(fronts[1].hits == 302 + 202)
   }
 
+  // To ask every client at every write would take an hour.
+  @Test("Each request may come over a connection of its own, as those of many web servers do", .timeLimit(.minutes(10)))
+  func manyClients() {
+    var reader = MonitorReader()
+    let count = 100_000
+    for client in 0..<count {
+      reader.take("1.0 [0 c:\(client)] \"SET\" \"a:\(client % 1_000)\" \"v\"", database: 0)
+      reader.take("1.0 [0 c:\(client)] \"GET\" \"a:\(client % 1_000)\"", database: 0)
+    }
+    let traffic = reader.traffic(lasted: .seconds(1), isCut: true)
+    #expect(traffic.clients == count)
+    #expect(traffic.fronts == [MonitoredTraffic.Front(entries: 100, hits: count)])
+  }
+
   @Test("Prefixes are summed up, the largest first, and how long half of what expires lives")
   func prefixes() {
     let keys: [(name: String, bytes: Int?, left: Duration?)] = [
