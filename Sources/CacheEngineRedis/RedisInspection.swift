@@ -25,6 +25,9 @@ package final class RedisInspection: Sendable {
   /// So many keys are asked about in one go: some hundreds of microseconds of the server's time.
   private static let page = 200
 
+  /// The most bytes that a key is said to take: whatever a server says, sums over a hundred thousand keys do not overflow.
+  package static let mostBytes = 1 << 44
+
   package let settings: RedisSettings
   private let connection: Mutex<RedisConnection?> = Mutex(nil)
   private let asked = Mutex(Own())
@@ -144,8 +147,9 @@ package final class RedisInspection: Sendable {
     let replies = try await ask(names.flatMap { [[left, $0], [memory, usage, $0]] })
     return names.enumerated().compactMap { place, name in
       var key = Key(name: name)
-      // Whatever a server says, sums of it do not overflow.
-      if case .number(let bytes) = replies[place * 2 + 1] { key.bytes = Int(min(max(0, bytes), 1 << 48)) }
+      if case .number(let bytes) = replies[place * 2 + 1] {
+        key.bytes = min(max(0, Int(clamping: bytes)), Self.mostBytes)
+      }
       guard case .number(let milliseconds) = replies[place * 2] else { return key }
       asked.withLock { if milliseconds == -2 { $0.misses += 1 } else { $0.hits += 1 } }
       if milliseconds == -2 { return nil }

@@ -1,5 +1,9 @@
 import Testing
 
+#if Redis
+import CacheEngineRedis
+#endif
+
 @testable import ExplorerModel
 @testable import ExplorerState
 
@@ -90,6 +94,15 @@ struct MonitorReaderTests {
     #expect(traffic.clients == count)
     #expect(traffic.fronts == [MonitoredTraffic.Front(entries: 100, hits: count)])
   }
+
+  #if Redis
+  @Test("What a server says of the largest keys that are looked at does not overflow")
+  func largest() {
+    let most = RedisInspection.mostBytes
+    let keys = (0..<100_000).map { (name: "\($0)", bytes: most as Int?, left: nil as Duration?) }
+    #expect(KeyspaceSheet.prefixes(of: keys).map(\.bytes) == [100_000 * most])
+  }
+  #endif
 
   @Test("Prefixes are summed up, the largest first, and how long half of what expires lives")
   func prefixes() {
