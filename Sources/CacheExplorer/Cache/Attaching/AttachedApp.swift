@@ -41,7 +41,7 @@ struct AppSession: Sendable {
     return AppSession(client, inlet, socket, asked: asked, isAgain: isAgain)
   }
 
-  private init(_ client: InspectorClient, _ inlet: AppInlet, _ socket: String, asked: CacheInstant, isAgain: Bool) {
+  init(_ client: InspectorClient, _ inlet: AppInlet, _ socket: String, asked: CacheInstant, isAgain: Bool) {
     (self.client, self.inlet) = (client, inlet)
     let welcome = client.welcome
     let figures = RecentFigures()

@@ -104,8 +104,13 @@ struct RemoteStorage: StorageLevel, PagedStorage, PartialStorage {
 
   func forEachEntry(_ body: (EntrySummary<String>) -> Bool) async throws {
     var ask = ClientLine.Ask(.entries, level: level)
+    var count = 0
     while true {
       let answer = try await client.perform(ask)
+      count += answer.entries?.count ?? 0
+      guard count <= WireLimits.listed + WireLimits.page else {
+        throw CommandFailure(message: "the app lists more entries than it may; what it says of \(level) is left out")
+      }
       for entry in answer.entries ?? [] {
         let summary = EntrySummary(
           key: entry.key, cost: entry.cost, created: CacheInstant(nanoseconds: entry.created),
