@@ -83,13 +83,20 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
     context.fireChannelInactive()
   }
 
+  /// The connection was of no use any more before anything of a request was sent.
+  struct NotBegun: Error {
+    let why: any Error
+  }
+
   /// Sends parts of a request.
+  ///
+  /// - Throws: ``NotBegun``; `CacheError`; `CancellationError`.
   func send(_ parts: [HTTPClientRequestPart], beginning: Bool) async throws {
     guard let channel else { throw CacheError(.unreachable, "the connection to the origin is closed") }
     let done = channel.eventLoop.makePromise(of: Void.self)
     channel.eventLoop.execute {
+      if let failure = self.failure { return done.fail(beginning ? NotBegun(why: failure) : failure) }
       if beginning { self.hasEnded = false }
-      if let failure = self.failure { return done.fail(failure) }
       self.offered = .now()
       for part in parts.dropLast() { channel.write(part, promise: nil) }
       if let last = parts.last { channel.writeAndFlush(last, promise: done) } else { done.succeed() }
@@ -102,7 +109,7 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
         close()
       }
     } catch {
-      throw Task.isCancelled ? CancellationError() : error is CacheError ? error : Self.terminated
+      throw Task.isCancelled ? CancellationError() : error is CacheError || error is NotBegun ? error : Self.terminated
     }
   }
 

@@ -111,7 +111,8 @@ public final class ServerOrigin: HTTPOrigin {
 
   /// Sends a request.
   ///
-  /// An idempotent request without content is sent once more if the server closed a persistent connection instead of answering.
+  /// An idempotent request without content is sent once more if the server closed a persistent connection instead of answering; any
+  /// request goes over another connection if nothing of it was sent over that one.
   ///
   /// - Parameters:
   ///   - request: The request; it goes to this server, whatever its authority is.
@@ -144,6 +145,8 @@ public final class ServerOrigin: HTTPOrigin {
     if let kept = keptConnection() {
       do {
         return try await begin(request, body, over: kept)
+      } catch is OriginConnection.NotBegun {
+        // It ended, or brought what nobody had asked for, just before.
       } catch let error as CacheError
         where error.underlying as? OriginFault == .terminated && body.length == 0
         && Self.repeatable.contains(request.method)
@@ -151,7 +154,11 @@ public final class ServerOrigin: HTTPOrigin {
         // It was ended before the request had come there, most likely.
       }
     }
-    return try await begin(request, body, over: try await connect())
+    do {
+      return try await begin(request, body, over: try await connect())
+    } catch let fault as OriginConnection.NotBegun {
+      throw fault.why
+    }
   }
 
   private func begin(

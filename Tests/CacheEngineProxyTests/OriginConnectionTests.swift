@@ -52,6 +52,24 @@ import Testing
     withExtendedLifetime((channel, other)) {}
   }
 
+  @Test("what was of no use before anything was sent over it says so, and why; then another connection can be asked")
+  func notBegun() async throws {
+    let (ended, talkative) = (OriginConnection(), OriginConnection())
+    let channels = (await NIOAsyncTestingChannel(handler: ended), await NIOAsyncTestingChannel(handler: talkative))
+    channels.0.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "read"))
+    try await channels.1.writeInbound(
+      HTTPClientResponsePart.head(HTTPResponseHead(version: .http1_1, status: .ok)))
+    for connection in [ended, talkative] {
+      let error = await #expect(throws: OriginConnection.NotBegun.self) {
+        try await connection.send([.end(nil)], beginning: true)
+      }
+      #expect(error?.why is CacheError && !connection.isLive)
+      // What has begun is not begun anew.
+      await #expect(throws: CacheError.self) { try await connection.send([.end(nil)], beginning: false) }
+    }
+    withExtendedLifetime(channels) {}
+  }
+
   @Test("a head that is too long is told of as such")
   func longHead() async throws {
     let connection = OriginConnection()
