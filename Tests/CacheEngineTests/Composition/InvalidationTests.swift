@@ -130,6 +130,18 @@ import Testing
     #expect(try await lanes.get("7") == 4)
   }
 
+  @Test("C2 who tells a level that others can do without to forget is told if it could not, unlike one who writes")
+  func optional() async throws {
+    let faults = FaultInjector(clock: clock)
+    let cache = memory.injectingFaults(faults).compose(shared, observer: nil).optional(observer: nil)
+    try await cache.set(1, forKey: "a")
+    faults.fault = Fault(isDown: true)
+    await #expect(throws: CacheError.self) { try await cache.invalidate("a") }
+    await #expect(throws: CacheError.self) { try await cache.invalidateAll() }
+    try await cache.remove("a")
+    #expect(memory.peek("a") == 1 && shared.peek("a") == nil)
+  }
+
   @Test("C2 where stale values may be wanted, the entry expires and is not lost")
   func keepsStale() async throws {
     let clock = clock

@@ -6,6 +6,7 @@
 /// |---|---|
 /// | fails a set, a removal or a clear | succeeds; the failure is reported |
 /// | fails a read | fails: a composition skips its upper level by itself |
+/// | fails to forget what others have changed (`invalidate`) | fails: who hears of changes must know what it cannot serve |
 /// | is cancelled | `CancellationError` |
 ///
 /// It does not take conditional stores: if one failed, it could not say whether the condition held.
