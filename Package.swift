@@ -360,7 +360,9 @@ let package = Package(
     .testTarget(
       name: "CacheEngineCombineTests",
       dependencies: [
-        "CacheEngineCombine", "CacheEngine", "CacheEngineTesting", "TestSupport",
+        "CacheEngineCombine", "CacheEngine", "CacheEngineCashier", "CacheEngineEncryption", "CacheEngineShared",
+        "CacheEngineTesting", "CacheEngineTransformers", "TestSupport",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine, traits: ["Combine"])),
         .product(

@@ -30,11 +30,14 @@ import Testing
   private func difference(seed: UInt64) async throws -> String? {
     var lot = SeededGenerator(seed: seed)
     var switches = Shape.Switches()
-    let shape = Shape(depth: 5, switches: &switches, by: &lot)
+    let mayShare = Bool.random(using: &lot)
+    let shape = Shape(
+      depth: 5, mayReadInBackground: !mayShare, mayShare: mayShare, switches: &switches, by: &lot)
     let plainWorld = PlainModel.World()
     var levels: [PlainModel] = []
     _ = PlainModel.make(shape, in: plainWorld, levels: &levels)
-    let stacks = try RealStack.Face.allCases.map { (face: $0, stack: try RealStack(shape)) }
+    var stacks: [(face: RealStack.Face, stack: RealStack)] = []
+    for face in RealStack.Face.allCases { stacks.append((face, try await RealStack(shape))) }
     var story: [String] = []
     for _ in 0..<60 {
       let step = Step(
@@ -77,8 +80,8 @@ import Testing
   private func differenceAfterCancelling(seed: UInt64) async throws -> String? {
     var lot = SeededGenerator(seed: seed)
     var switches = Shape.Switches()
-    let shape = Shape(depth: 5, mayReadInBackground: false, switches: &switches, by: &lot)
-    let (disturbed, calm) = (try RealStack(shape), try RealStack(shape))
+    let shape = Shape(depth: 5, mayReadInBackground: false, mayShare: false, switches: &switches, by: &lot)
+    let (disturbed, calm) = (try await RealStack(shape), try await RealStack(shape))
     for number in 0..<switches.sources {
       for key in Step.keys where Bool.random(using: &lot) {
         let value = Int.random(in: 50..<99, using: &lot)

@@ -7,7 +7,12 @@ extension PlainModel {
     case .memory(let lifetime): model = PlainMemory(world, lifetime: lifetime)
     case .flaky(let number): model = PlainMemory(world, flaky: number)
     case .source(let number): model = PlainSource(world, number)
-    case .disk: model = PlainMemory(world, isDisk: true)
+    case .disk: model = PlainMemory(world, kind: .disk)
+    case .directory(let isApart):
+      model = shared(isApart ? "apart" : "directory", in: world) { PlainMemory(world, kind: .disk) }
+    case .common: model = shared("common", in: world) { PlainMemory(world, kind: .common) }
+    case .cashier: model = shared("cashier", in: world) { PlainCashier(world) }
+    case .packed: model = PlainMemory(world, kind: .packed)
     case .empty: model = PlainSource(world, nil)
     case .compose(let upper, let lower):
       let upper = make(upper, in: world, levels: &levels)
@@ -21,6 +26,13 @@ extension PlainModel {
     case .one(let kind, let inner): model = wrap(make(inner, in: world, levels: &levels), kind)
     }
     levels.append(model)
+    return model
+  }
+
+  private static func shared(_ name: String, in world: World, _ make: () -> PlainModel) -> PlainModel {
+    if let model = world.shared[name] { return model }
+    let model = make()
+    world.shared[name] = model
     return model
   }
 

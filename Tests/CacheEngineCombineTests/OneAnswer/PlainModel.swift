@@ -63,6 +63,8 @@ class PlainModel {
     /// What an observer has counted, by what it is.
     var counts: [String: Int] = [:]
     var down: Set<Int> = []
+    /// Levels that several places of a stack have in common.
+    var shared: [String: PlainModel] = [:]
     /// What is read anew when the call has ended.
     var refreshes: [() -> Void] = []
   }
@@ -99,11 +101,19 @@ final class PlainMemory: PlainModel {
   private var entries: [String: Found] = [:]
   private let lifetime: Int?
   private let number: Int?
-  private let isDisk: Bool
+  private let kind: Kind
 
-  init(_ world: World, lifetime: Int? = nil, flaky number: Int? = nil, isDisk: Bool = false) {
+  enum Kind {
+    case memory, disk
+    /// A store of several processes: it does not list what it holds.
+    case common
+    /// Memory of other values than are read and written.
+    case packed
+  }
+
+  init(_ world: World, lifetime: Int? = nil, flaky number: Int? = nil, kind: Kind = .memory) {
     self.lifetime = lifetime
-    self.isDisk = isDisk
+    self.kind = kind
     self.number = number
     super.init(world)
   }
@@ -141,11 +151,13 @@ final class PlainMemory: PlainModel {
   }
 
   override func removeAll(tagged tag: String) throws(Fault) -> Int {
-    try drop { $0.value.tags.contains(tag) }
+    let count = try drop { $0.value.tags.contains(tag) }
+    return kind == .common ? 0 : count
   }
 
   override func removeAll(where condition: (String) -> Bool) throws(Fault) -> Int {
-    try drop { condition($0.key) }
+    if kind == .common { throw Fault(code: "unsupported") }
+    return try drop { condition($0.key) }
   }
 
   private func drop(where condition: ((key: String, value: Found)) -> Bool) throws(Fault) -> Int {
@@ -161,7 +173,7 @@ final class PlainMemory: PlainModel {
   }
 
   override func update(_ key: String, _ change: (Int?) -> Int?) throws(Fault) -> Int? {
-    guard number == nil, !isDisk else { return try super.update(key, change) }
+    guard number == nil, kind == .memory else { return try super.update(key, change) }
     guard let value = change(try read(key, stale: false).found?.value) else {
       try remove(key)
       return nil
@@ -170,7 +182,35 @@ final class PlainMemory: PlainModel {
     return value
   }
 
-  override func warn() { if !isDisk { entries = [:] } }
+  override func warn() { if kind == .memory || kind == .packed { entries = [:] } }
+}
+
+/// A named cache whose entries are valid for seven seconds.
+final class PlainCashier: PlainModel {
+  private var entries: [String: Found] = [:]
+
+  override func read(_ key: String, stale: Bool) throws(Fault) -> Answer {
+    guard var found = entries[key], !found.isOver(at: world.now) else { return .miss("absent") }
+    let limit = (found.created ?? world.now) + 7
+    found.deadline = min(found.deadline ?? limit, limit)
+    found.isStale = limit <= world.now
+    return found.isStale && !stale ? .miss("expired") : .hit(found)
+  }
+
+  override func store(
+    _ value: Int, _ key: String, _ terms: Terms, if condition: StoreCondition?
+  ) throws(Fault) -> Bool {
+    if condition != nil { throw Fault(code: "unsupported") }
+    entries[key] = Found(
+      value: value, deadline: terms.deadline(usual: nil, now: world.now), created: terms.created ?? world.now,
+      tags: terms.tags)
+    return true
+  }
+
+  override func remove(_ key: String) throws(Fault) { entries[key] = nil }
+  override func clear() throws(Fault) { entries = [:] }
+  override func removeAll(tagged tag: String) throws(Fault) -> Int { throw Fault(code: "unsupported") }
+  override func removeAll(where condition: (String) -> Bool) throws(Fault) -> Int { throw Fault(code: "unsupported") }
 }
 
 final class PlainSource: PlainModel {

@@ -1,9 +1,17 @@
 #if Combine || canImport(Combine)
 import CacheEngine
+import CacheEngineCashier
 import CacheEngineCombine
+import CacheEngineShared
 import CacheEngineTesting
+import CacheEngineTransformers
 import Foundation
 import Synchronization
+
+#if Encryption
+import CacheEngineEncryption
+import Crypto
+#endif
 
 /// A stack of real levels, each of which can be asked in every way.
 final class RealStack: Sendable {
@@ -54,6 +62,7 @@ final class RealStack: Sendable {
     var nodes: [Node] = []
     var refreshes: [@Sendable () -> Int] = []
     var disks: [DiskCacheLevel<String, Int>] = []
+    var cashier: Cashier?
   }
 
   let clock = ManualClock()
@@ -63,6 +72,7 @@ final class RealStack: Sendable {
   private let deaf = Deaf()
   private let failure = Mutex<CacheError?>(nil)
   private let statistics = CacheStatistics()
+  private let common: SimulatedSharedStore
   private let parts = Mutex(Parts())
   private let folder = FileManager.default.temporaryDirectory.appending(path: "answer-\(UUID().uuidString)")
 
@@ -71,15 +81,19 @@ final class RealStack: Sendable {
     func record(_ event: CacheEvent) {}
   }
 
-  init(_ shape: Shape) throws {
+  init(_ shape: Shape) async throws {
     start = clock.now
-    _ = try build(shape)
+    common = SimulatedSharedStore(clock: clock)
+    _ = try await build(shape)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// Gives back the files of its disks, of which many stacks would have too many.
-  func close() async throws { for disk in parts.withLock(\.disks) { try await disk.close() } }
+  func close() async throws {
+    for disk in parts.withLock(\.disks) { try await disk.close() }
+    try await parts.withLock(\.cashier)?.close()
+  }
 
   var nodes: [Node] { parts.withLock { $0.nodes } }
   var asked: [Int: Int] { world.withLock { $0.asked } }
@@ -109,7 +123,7 @@ final class RealStack: Sendable {
     for count in refreshes { try await turns { count() == 0 } }
   }
 
-  private func build(_ shape: Shape) throws -> BasicCache<String, Int> {
+  private func build(_ shape: Shape) async throws -> BasicCache<String, Int> {
     switch shape {
     case .memory(let lifetime):
       let expiry = lifetime.map { Expiry.after(.seconds($0)) } ?? .never
@@ -132,29 +146,61 @@ final class RealStack: Sendable {
           case .down: throw CacheError(.simulated, "down")
           }
         })
-    case .disk:
-      let disk = try DiskCacheLevel<String, Int>(
-        jsonIn: folder.appending(path: UUID().uuidString).path, keepsExpired: .seconds(1_000_000), clock: clock)
-      parts.withLock { $0.disks.append(disk) }
-      return add(disk)
+    case .disk(let isSealed):
+      #if Encryption
+      let cipher = isSealed ? try StoreEncryption(key: SymmetricKey(size: .bits256)) : nil
+      #else
+      let cipher: (any StoreCipher)? = nil
+      #endif
+      return add(try disk(UUID().uuidString, cipher: cipher))
+    case .directory(let isApart):
+      guard isApart else { return add(try disk("directory")) }
+      // On a slow machine, too, the owner answers in time.
+      var sharing = StoreSharing.acrossProcesses(silence: .seconds(600))
+      sharing.isApart = true
+      return add(try disk("apart", sharing: sharing))
+    case .common:
+      return add(
+        try SharedCacheLevel<String, Int>(
+          common.client(UUID().uuidString), namespace: "common", keepsExpired: .seconds(1_000_000), valueCoding: .json,
+          clock: clock))
+    case .cashier:
+      let cashier = try await Cashier.open("cashier", in: .purgeable(in: folder.path), clock: clock)
+      try await cashier.changeSettings { $0.lifespan = .seconds(7) }
+      parts.withLock { $0.cashier = cashier }
+      return add(cashier.level(of: Int.self))
+    case .packed:
+      return add(
+        MemoryCacheLevel<String, Data>(keepsExpired: .seconds(1_000_000), clock: clock)
+          .transformValues(CompressionTransformer(.gzip)).transformValues(JSONTransformer<Int>()))
     case .empty: return add(EmptyLevel<String, Int>())
     case .compose(let upper, let lower):
-      let upper = try build(upper)
-      return add(try upper.compose(build(lower), observer: nil, clock: clock))
+      let upper = try await build(upper)
+      return add(try await upper.compose(build(lower), observer: nil, clock: clock))
     case .lanes(let first, let second):
-      let first = try build(first)
-      return add(try switchLevels(first, build(second)) { $0 == "a" ? .first : .second })
+      let first = try await build(first)
+      return add(try await switchLevels(first, build(second)) { $0 == "a" ? .first : .second })
     case .revalidated(let upper, let lower, let policy):
-      let upper = try build(upper)
-      let level = try upper.compose(
+      let upper = try await build(upper)
+      let level = try await upper.compose(
         build(lower),
         revalidating: RevalidationPolicy(
           whileRevalidate: policy.whileRevalidate.map { .seconds($0) }, ifError: policy.ifError.map { .seconds($0) },
           ahead: policy.ahead.map { .seconds($0) }), observer: nil, clock: clock)
       parts.withLock { $0.refreshes.append { level.refreshCount } }
       return add(level)
-    case .one(let kind, let inner): return try wrap(build(inner), kind)
+    case .one(let kind, let inner): return try await wrap(build(inner), kind)
     }
+  }
+
+  private func disk(
+    _ name: String, sharing: StoreSharing = .exclusive, cipher: (any StoreCipher)? = nil
+  ) throws -> DiskCacheLevel<String, Int> {
+    let disk = try DiskCacheLevel<String, Int>(
+      jsonIn: folder.appending(path: name).path, keepsExpired: .seconds(1_000_000), sharing: sharing, cipher: cipher,
+      clock: clock)
+    parts.withLock { $0.disks.append(disk) }
+    return disk
   }
 
   private func wrap(_ level: BasicCache<String, Int>, _ kind: Shape.Unary) -> BasicCache<String, Int> {

@@ -11,8 +11,16 @@ indirect enum Shape: Sendable {
   case flaky(Int)
   /// A source whose answers the script changes.
   case source(Int)
-  /// A directory of its own.
-  case disk
+  /// A directory of its own, sealed with a key or not.
+  case disk(isSealed: Bool)
+  /// The one directory that all such levels of a stack have, in this process or as if each were in a process of its own.
+  case directory(isApart: Bool)
+  /// The one store that all such levels of a stack share.
+  case common
+  /// The one named cache that all such levels of a stack use.
+  case cashier
+  /// Memory for JSON in gzip.
+  case packed
   case empty
   case one(Unary, Shape)
   case compose(Shape, Shape)
@@ -41,16 +49,23 @@ indirect enum Shape: Sendable {
   /// A stack of so many storeys.
   ///
   /// What is read anew in the background may be finished at any moment. So nothing is drawn that asks such a level once
-  /// more in the same call: no age limit around one, none in the upper half of another.
+  /// more in the same call: no age limit around one, none in the upper half of another, and no two levels that share
+  /// what they hold.
   init(
-    depth: Int, mayReadInBackground: Bool = true, switches: inout Switches, by lot: inout some RandomNumberGenerator
+    depth: Int, mayReadInBackground: Bool = true, mayShare: Bool, switches: inout Switches,
+    by lot: inout some RandomNumberGenerator
   ) {
     func below(_ may: Bool = true) -> Shape {
       Shape(
-        depth: depth - 1, mayReadInBackground: mayReadInBackground && may, switches: &switches, by: &lot)
+        depth: depth - 1, mayReadInBackground: mayReadInBackground && may, mayShare: mayShare, switches: &switches,
+        by: &lot)
     }
     let isLeaf = depth == 0 || Int.random(in: 0..<8, using: &lot) == 0
-    switch isLeaf ? Int.random(in: 0..<8, using: &lot) : Int.random(in: 8..<17, using: &lot) {
+    switch isLeaf ? Int.random(in: mayShare ? -4..<10 : 0..<10, using: &lot) : Int.random(in: 10..<19, using: &lot) {
+    case -4: self = .directory(isApart: false)
+    case -3: self = .directory(isApart: true)
+    case -2: self = .common
+    case -1: self = .cashier
     case 0, 1: self = .memory(lifetime: nil)
     case 2: self = .memory(lifetime: Int.random(in: 1...6, using: &lot))
     case 3:
@@ -59,11 +74,13 @@ indirect enum Shape: Sendable {
     case 4, 5:
       self = .source(switches.sources)
       switches.sources += 1
-    case 6: self = .disk
+    case 6: self = .disk(isSealed: false)
     case 7: self = .empty
-    case 8, 9: self = .compose(below(), below())
-    case 10: self = .lanes(below(), below())
-    case 11, 12:
+    case 8: self = .disk(isSealed: true)
+    case 9: self = .packed
+    case 10, 11: self = .compose(below(), below())
+    case 12: self = .lanes(below(), below())
+    case 13, 14:
       var policy = Policy()
       if Bool.random(using: &lot) { policy.ifError = Int.random(in: 1...20, using: &lot) }
       if mayReadInBackground {
@@ -82,7 +99,7 @@ extension Shape {
   /// Some level reads values anew while others go on.
   var readsInBackground: Bool {
     switch self {
-    case .memory, .flaky, .source, .disk, .empty: false
+    case .memory, .flaky, .source, .disk, .directory, .common, .cashier, .packed, .empty: false
     case .one(_, let inner): inner.readsInBackground
     case .compose(let first, let second), .lanes(let first, let second):
       first.readsInBackground || second.readsInBackground
@@ -98,7 +115,11 @@ extension Shape: CustomStringConvertible {
     case .memory(let lifetime): lifetime.map { "memory(\($0)s)" } ?? "memory"
     case .flaky(let number): "flaky \(number)"
     case .source(let number): "source \(number)"
-    case .disk: "disk"
+    case .disk(let isSealed): isSealed ? "sealed disk" : "disk"
+    case .directory(let isApart): isApart ? "directory apart" : "directory"
+    case .common: "common"
+    case .cashier: "cashier"
+    case .packed: "packed"
     case .empty: "empty"
     case .one(let kind, let inner): "\(inner).\(kind)"
     case .compose(let upper, let lower): "(\(upper) + \(lower))"
