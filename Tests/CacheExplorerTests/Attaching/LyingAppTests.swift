@@ -40,6 +40,28 @@ import Darwin
     }
   }
 
+  @Test("whatever numbers an app says of itself and its levels, what is shown is drawn to the end")
+  func numbers() async throws {
+    let script = try await script()
+    var rest = script[0][...]
+    // Its welcome, how full its levels are, and what it hears.
+    var lines: [ArraySlice<UInt8>] = []
+    for _ in 0..<3 {
+      lines.append(rest.prefix { $0 != 0x0a })
+      rest = rest.drop { $0 != 0x0a }.dropFirst()
+    }
+    for line in lines {
+      for first in line.indices where Self.isDigit(line[first]) && !Self.isDigit(line[first - 1]) {
+        let end = line[first...].firstIndex { !Self.isDigit($0) } ?? line.endIndex
+        for number in Self.numbers {
+          var changed = script
+          changed[0].replaceSubrange(first..<end, with: Array(number.utf8))
+          try await visit(changed, "\(number) at \(first)")
+        }
+      }
+    }
+  }
+
   @Test("what an app says a byte at a time is what it says at once")
   func slowly() async throws {
     let script = try await script()
@@ -111,6 +133,12 @@ import Darwin
     return [lines.flatMap { Wire.bytes($0) }] + answers.map { Wire.bytes(ServerLine(answer: $0)) }
   }
 
+  private static let numbers = [
+    "9223372036854775807", "-9223372036854775808", "-1", "0", "281474976710656", "1e300", "99999999999999999999",
+  ]
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
   /// Other bytes than were to be said.
   private func change(_ bytes: [UInt8], by lot: inout SeededGenerator) -> [UInt8] {
     guard !bytes.isEmpty else { return bytes }
@@ -120,13 +148,10 @@ import Darwin
     case 0: bytes.removeSubrange(place...)
     case 1: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &lot)
     case 2, 3:
-      let digits = bytes.indices.filter { (0x30...0x39).contains(bytes[$0]) }
+      let digits = bytes.indices.filter { Self.isDigit(bytes[$0]) }
       guard let first = digits.randomElement(using: &lot) else { return bytes }
-      let end = bytes[first...].firstIndex { !(0x30...0x39).contains($0) } ?? bytes.endIndex
-      let numbers = [
-        "9223372036854775807", "-9223372036854775808", "-1", "0", "281474976710656", "1e300", "99999999999999999999",
-      ]
-      bytes.replaceSubrange(first..<end, with: Array((numbers.randomElement(using: &lot) ?? "").utf8))
+      let end = bytes[first...].firstIndex { !Self.isDigit($0) } ?? bytes.endIndex
+      bytes.replaceSubrange(first..<end, with: Array((Self.numbers.randomElement(using: &lot) ?? "").utf8))
     default:
       // Whole lines: one twice, one less, or one at another place.
       var lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
