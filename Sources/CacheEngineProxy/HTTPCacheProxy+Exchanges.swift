@@ -221,7 +221,7 @@ extension HTTPCacheProxy {
   private func answer(_ exchange: Exchange, to error: any Error, _ status: CacheStatus?) async throws {
     let fault = ProxyFault(error)
     var fields: HTTPFields = [:]
-    fields[.cacheStatus] = status?.text
+    fields[.cacheStatus] = status?.description
     fields[.proxyStatus] = fault.field
     try await answer(exchange, fault.status, fields, "", isLast: true, cache: status, error: error)
   }

@@ -100,7 +100,7 @@ public struct ServedRequest: Sendable {
       "\"milliseconds\":\(milliseconds)", "\"whole\":\(isWhole)", "\"outcome\":\(Self.quoted(word))",
     ]
     if let cache {
-      members.append("\"cacheStatus\":\(Self.quoted(cache.text))")
+      members.append("\"cacheStatus\":\(Self.quoted(cache.description))")
       if let left = cache.timeToLive { members.append("\"ttl\":\(left)") }
     }
     if let age { members.append("\"age\":\(age)") }

@@ -356,7 +356,7 @@ extension HTTPCache {
 extension HTTPTypes.HTTPResponse {
   func adding(_ status: CacheStatus) -> HTTPTypes.HTTPResponse {
     var head = self
-    head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
+    head.headerFields.append(HTTPField(name: .cacheStatus, value: status.description))
     return head
   }
 }

@@ -288,7 +288,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     status.detail = "only-if-cached"
     let head = HTTPTypes.HTTPResponse(
       status: .gatewayTimeout,
-      headerFields: [.date: HTTPDate(now).description, .contentLength: "0", .cacheStatus: status.text])
+      headerFields: [.date: HTTPDate(now).description, .contentLength: "0", .cacheStatus: status.description])
     return HTTPCacheAnswer(head: head, body: HTTPBody(), status: status)
   }
 

@@ -2,7 +2,7 @@
 import HTTPTypes
 
 /// How a cache handled a request, as in the `Cache-Status` field (RFC 9211).
-public struct CacheStatus: Sendable, Equatable {
+public struct CacheStatus: Sendable, Equatable, CustomStringConvertible {
   /// What the cache calls itself; a token.
   public var cache: String
   /// Why the request was forwarded; `nil` for a hit.
@@ -31,8 +31,8 @@ public struct CacheStatus: Sendable, Equatable {
     self.forward = forward
   }
 
-  /// The member of the field.
-  public var text: String {
+  /// The member of the field, such as `cache-explorer; hit; ttl=10`.
+  public var description: String {
     var text = cache
     if let forward { text += "; fwd=\(forward.rawValue)" } else { text += "; hit" }
     if let forwardStatus { text += "; fwd-status=\(forwardStatus)" }

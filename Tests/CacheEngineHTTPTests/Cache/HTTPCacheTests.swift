@@ -532,7 +532,7 @@ struct HTTPCacheTests {
     }
     let cache = cache(origin)
     let first = try await cache.response(for: get(method: .head))
-    #expect(first.status.text == "cache-explorer; fwd=uri-miss; stored; ttl=10")
+    #expect(first.status.description == "cache-explorer; fwd=uri-miss; stored; ttl=10")
     clock.advance(by: .seconds(9))
     let second = try await cache.response(for: get(method: .head))
     #expect(second.status.isHit && second.head.headerFields[.age] == "9")

@@ -215,7 +215,7 @@ struct PartTests {
     let whole = try await cache.response(for: get())
     #expect(try await whole.text() == "0123456789" && whole.head.status == .ok)
     #expect(whole.head.headerFields[.contentRange] == nil && whole.head.headerFields[.contentLength] == "10")
-    #expect(whole.status.text == "cache-explorer; fwd=partial; fwd-status=206; stored; ttl=10")
+    #expect(whole.status.description == "cache-explorer; fwd=partial; fwd-status=206; stored; ttl=10")
     #expect(origin.requests.last?.headerFields[.range] == "bytes=4-")
     #expect(origin.requests.last?.headerFields[.ifRange] == "\"a\"")
     // A 304 would be no answer for who wants the whole.

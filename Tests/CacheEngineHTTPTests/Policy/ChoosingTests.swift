@@ -339,8 +339,9 @@ struct ChoosingTests {
     status.timeToLive = -3
     status.detail = "origin-error"
     #expect(
-      status.text == "cache-explorer; fwd=vary-miss; fwd-status=304; stored; collapsed; ttl=-3; detail=origin-error")
-    #expect(CacheStatus().text == "cache-explorer; hit")
+      status.description
+        == "cache-explorer; fwd=vary-miss; fwd-status=304; stored; collapsed; ttl=-3; detail=origin-error")
+    #expect(CacheStatus().description == "cache-explorer; hit")
   }
 }
 #endif

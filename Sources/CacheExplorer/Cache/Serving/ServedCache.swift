@@ -89,7 +89,7 @@ extension ServedExchange {
     detail = request.cache?.detail ?? request.fault
     refusal = request.fault == nil ? request.explanation : nil
     isStored = request.cache?.isStored ?? false
-    cacheStatus = request.cache?.text
+    cacheStatus = request.cache?.description
     age = request.age
     left = request.cache?.timeToLive
   }
