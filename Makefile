@@ -15,7 +15,8 @@ FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchm
 # own: beside a thousand others a test waits for so long that its time is over.
 CONCURRENT = CacheEngineTests CacheMemoryTests CacheDiskTests HostileShareTests CacheEngineSharedTests \
 	CacheEngineHitRatioTests CacheEngineTransformersTests CacheEngineNetworkTests CacheEngineStorageTests \
-	CacheEngineCashierTests CacheEngineModelsTests CacheEngineCombineTests CacheEngineInspectorTests
+	CacheEngineCashierTests CacheEngineModelsTests CacheEngineCombineTests CacheEngineInspectorTests \
+	CacheEngineHTTPTests
 
 SANITIZED = --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 

@@ -1,0 +1,1 @@
+../../CacheEngine/Core/Coordination/SanitizedMutex.swift
