@@ -1,0 +1,1 @@
+../../Sources/CacheEngine/Core/Coordination/SanitizedMutex.swift
