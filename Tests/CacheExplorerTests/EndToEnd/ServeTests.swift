@@ -12,11 +12,12 @@ struct ServeTests {
   /// A proxy that runs, and where.
   private func serve(
     _ configuration: String = memory, before server: LoopbackServer, in folder: borrowing TemporaryFolder,
-    _ arguments: [String] = ["--json"]
+    _ arguments: [String] = ["--json"], by script: String = "exec \"$0\" \"$@\""
   ) async throws -> (program: RunningProgram, address: String) {
     let file = try folder.write(configuration, to: "c.yaml")
     let program = try RunningProgram(
-      ["serve", file, "--http", "127.0.0.1:0", "--origin", server.address] + arguments)
+      ["-c", script, Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin", server.address] + arguments,
+      executable: "/bin/sh")
     let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
     return (program, String(line.dropFirst("listening at ".count).prefix { $0 != " " }))
   }
@@ -62,14 +63,7 @@ struct ServeTests {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryFolder()
-    let file = try folder.write(Self.memory, to: "c.yaml")
-    let program = try RunningProgram(
-      [
-        "-c", "exec \"$0\" \"$@\" >/dev/full", Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin",
-        server.address, "--json",
-      ], executable: "/bin/sh")
-    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
-    let address = line.dropFirst("listening at ".count).prefix { $0 != " " }
+    let (program, address) = try await serve(before: server, in: folder, by: "exec \"$0\" \"$@\" >/dev/full")
     #expect(try await Curl.run(["\(address)\(Self.kept)"]).output.hasPrefix("the content"))
     #expect(await program.complaint { $0.contains("could not be written: ") } != nil)
     #expect(try await Curl.run(["\(address)\(Self.kept)"]).output.hasPrefix("the content"))
@@ -310,14 +304,8 @@ struct ServeTests {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryFolder()
-    let file = try folder.write(Self.memory, to: "c.yaml")
-    let program = try RunningProgram(
-      [
-        "-c", "trap '' HUP; exec \"$0\" \"$@\"", Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin",
-        server.address, "--quiet",
-      ], executable: "/bin/sh")
-    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
-    let address = line.dropFirst("listening at ".count).prefix { $0 != " " }
+    let (program, address) = try await serve(
+      before: server, in: folder, ["--quiet"], by: "trap '' HUP; exec \"$0\" \"$@\"")
     program.signal(SIGHUP)
     #expect(try await Curl.run([address + Self.kept]).output == "the content")
     program.signal(SIGTERM)
