@@ -32,7 +32,6 @@ class SharedReads<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendabl
 }
 
 /// The reads of a pool that know the level below it.
-// Unchecked as what it inherits from: all of it is constant.
 @usableFromInline
 final class PoolReads<Base: CacheLevel>: SharedReads<Base.Key, Base.Value>, @unchecked Sendable {  // constant, too
   @usableFromInline let base: Base
