@@ -139,8 +139,6 @@ bool cstore_is_ahead(int64_t moment) {
 }
 #endif
 
-uintptr_t cstore_this_thread(void) { return (uintptr_t)&cstore_known_thread_number; }
-
 // What compiled Swift asks. `withUnsafeCurrentTask`, which is generic and not specialised, takes 900 instructions for the same.
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
 

@@ -36,7 +36,7 @@ public final class CacheStatistics: CacheObserver {
     public var removals: [RemovalCause: Int] = [:]
     /// How long hits took.
     ///
-    /// Of those that are answered at once each thread times one in sixteen, which stands for the others.
+    /// Of those that are answered at once each thread times one in sixty-four, which stands for the others.
     public var hitLatency = LatencyHistogram()
     /// How long misses took, except for keys that a condition refused.
     public var missLatency = LatencyHistogram()
@@ -221,8 +221,8 @@ public final class CacheStatistics: CacheObserver {
   fileprivate func countHit(atLevel level: Int, nanoseconds: Int64, _ stripe: Int, _ untimed: UntimedHits) {
     stripes[stripe].counts.withLock { counts in
       counts[level].countHits(untimed.take(stripe))
-      counts[level].countHits((1, nanoseconds))
-      untimed.note(stripe, nanoseconds: nanoseconds)
+      untimed.count(stripe, nanoseconds: nanoseconds)
+      counts[level].countHits(untimed.take(stripe))
     }
   }
 

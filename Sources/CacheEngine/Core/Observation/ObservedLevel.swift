@@ -51,8 +51,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// A value that can be had at once, where nothing is told that is not known of it.
   @inlinable
   func toldPeek(_ key: Key) -> Value? {
-    if recorder.isSilent { return base.peek(key) }
-    guard recorder.counts else { return peekEntry(key)?.value }
+    guard recorder.counts else { return recorder.isSilent ? base.peek(key) : peekEntry(key)?.value }
     let (began, stripe) = recorder.start
     guard let value = base.peek(key) else { return nil }
     recorder.countHit(since: began, in: stripe)
@@ -288,13 +287,21 @@ final class EventRecorder: Sendable {
   @inlinable var counts: Bool { untimed != nil }
 
   /// When a look-up begins, `nil` if a hit is not to be timed; and the stripe in which to count it.
-  @inlinable var start: (began: CacheInstant?, stripe: Int) {
+  @inlinable
+  @inline(__always)
+  var start: (began: CacheInstant?, stripe: Int) {
     let stripe = ThreadStripe.current
-    return (untimed?.isNextTimed(stripe) == false ? nil : now, stripe)
+    return (untimed?.isNextTimed(stripe) == false ? nil : beginning, stripe)
   }
+
+  // A call of its own, without which reads that are not timed would not be inlined.
+  @inlinable
+  @inline(never)
+  var beginning: CacheInstant { now }
 
   /// Counts a hit.
   @inlinable
+  @inline(__always)
   func countHit(since began: CacheInstant?, in stripe: Int) {
     if let began { countHit(began, stripe) } else { untimed?.count(stripe) }
   }
