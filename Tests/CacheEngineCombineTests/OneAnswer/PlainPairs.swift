@@ -175,8 +175,11 @@ final class PlainComposition: PlainPair {
   }
 
   override func invalidate(_ key: String) throws(Fault) {
+    // The two may be one.
+    var isLower = true
     try inBoth { level throws(Fault) in
-      if level === second { return try level.invalidate(key) }
+      defer { isLower = false }
+      if isLower { return try level.invalidate(key) }
       try isRevalidated ? level.end(key) : level.remove(key)
     }
   }
