@@ -1,7 +1,7 @@
 #if HTTP
 import Synchronization
 
-/// The targets that were to be forgotten and whose removal from the store failed: what the store has of them is not to be used.
+/// The targets of which the store failed to remove or replace something: what it has of them is not to be used.
 ///
 /// A target is in it until it has been removed after all, or something new is stored for it. Where they become too many to be
 /// remembered, all targets are in it until everything has been removed.

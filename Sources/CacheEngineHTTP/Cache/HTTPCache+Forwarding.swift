@@ -307,11 +307,9 @@ extension HTTPCache {
 
   /// Changes what is stored for a URI, unless it was invalidated since; then in another way, or not at all.
   ///
-  /// `isForgetting`: The change takes away what must not be used any more, as the other way does in any case. If that fails, nothing
-  /// that is stored for the URI answers until it has been removed.
+  /// If the level fails to take away or to replace a response, nothing that is stored for the URI answers until it has been removed.
   func write(
-    _ key: String, _ ticket: VariantTurns.Ticket?, isForgetting: Bool = false,
-    orElse another: (@Sendable (inout StoredVariants) -> Void)? = nil,
+    _ key: String, _ ticket: VariantTurns.Ticket?, orElse another: (@Sendable (inout StoredVariants) -> Void)? = nil,
     _ change: @escaping @Sendable (inout StoredVariants) -> Void
   ) async {
     do {
@@ -342,13 +340,24 @@ extension HTTPCache {
             // An unsafe request that was answered meanwhile waits for its turn, and removes this.
           }
         } catch {
-          if isForgetting || !isValid { failedRemovals.insert(key) }
+          let areStillGood = before?.responses.allSatisfy { isStillGood($0, beside: variants) } ?? false
+          if !areStillGood { failedRemovals.insert(key) }
           throw error
         }
         failedRemovals.remove(key)
       }
     } catch {
       if !(error is CancellationError) { report(HTTPCacheFailure(step: .write, uri: key, error: error)) }
+    }
+  }
+
+  /// Whether a stored response may stay in use where these were to be stored in its place.
+  ///
+  /// One that is stale anyway, and has just been confirmed, can do without the new fields: it is asked about again.
+  private func isStillGood(_ old: StoredResponse, beside new: StoredVariants) -> Bool {
+    let isStale = policy.remainingLife(of: old, at: clock.timeSinceEpoch) ?? .zero <= .zero
+    return new.responses.contains {
+      $0 == old || isStale && $0.isSameRepresentation(as: old) && $0.body == old.body
     }
   }
 }

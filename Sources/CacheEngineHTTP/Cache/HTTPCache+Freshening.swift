@@ -69,7 +69,7 @@ extension HTTPCache {
     case .untouched: break
     case .forgotten:
       turns.invalidate(journey.target.text)
-      await write(journey.target.text, nil, isForgetting: true) { $0.responses.removeAll(where: isConfirmed) }
+      await write(journey.target.text, nil) { $0.responses.removeAll(where: isConfirmed) }
     }
     return (chosen, verdict)
   }
@@ -93,9 +93,7 @@ extension HTTPCache {
     let verdict = fresh.map { judge($0, for: journey.request, at: responseTime) } ?? Verdict.kept
     if verdict == .untouched { return }
     if verdict == .forgotten { turns.invalidate(journey.target.text) }
-    await write(
-      journey.target.text, verdict == .kept ? ticket : nil, isForgetting: verdict == .forgotten || fresh == nil
-    ) { [fresh] variants in
+    await write(journey.target.text, verdict == .kept ? ticket : nil) { [fresh] variants in
       guard let place = variants.responses.firstIndex(of: selected) else { return }
       if verdict == .kept, let fresh {
         variants.responses[place] = fresh
@@ -142,7 +140,7 @@ extension HTTPCache {
     // Those without credentials may well be told the same as before, and a client that wants nothing stored costs others nothing.
     let refusal = refusal(of: head, for: journey.request, at: time)
     if refusal == .authorization || refusal == nil && RequestTerms(journey.request).forbidsStoring { return }
-    await write(journey.target.text, nil, isForgetting: true) { variants in
+    await write(journey.target.text, nil) { variants in
       variants.responses.removeAll {
         $0 == selected || $0.isApart(from: selected) && $0.selecting == selected.selecting
       }

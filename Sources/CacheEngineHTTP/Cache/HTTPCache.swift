@@ -20,7 +20,7 @@ public import Foundation
 /// ```
 ///
 /// The level keeps all responses of a URI under one key. It is read on every request; if it fails, this is reported and it counts as
-/// empty. What it fails to remove when it is to be forgotten answers nothing until it has been removed or replaced, or the process
+/// empty. What it fails to remove, or to replace by something newer, answers nothing until it has been removed or replaced, or the process
 /// ends; after more than 10,000 such URIs, nothing stored answers before ``removeAll()``. Simultaneous requests for one URI become
 /// one if all of them may share its answer.
 public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == String, Store.Value == StoredVariants {

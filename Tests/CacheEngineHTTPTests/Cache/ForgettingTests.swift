@@ -318,8 +318,8 @@ struct ForgettingTests {
   }
 
   @Test(
-    "N3, N27, N29: what is to be forgotten answers nothing although the level fails to remove it, alone or among others",
-    arguments: ["GET", "HEAD", "HEAD forbids", "stale"], [false, true])
+    "N3, N27, N29: what is to be forgotten answers nothing although the level fails to remove or replace it, alone or among others",
+    arguments: ["GET", "HEAD", "HEAD forbids", "newer", "304", "stale"], [false, true])
   func failsToForget(way: String, hasOthers: Bool) async throws {
     let origin = ScriptedOrigin { request, count in
       let isOther = request.headerFields[.acceptLanguage] != nil
@@ -333,6 +333,8 @@ struct ForgettingTests {
         return HTTPAnswer(isAsked ? 304 : 200, ["Cache-Control: no-store"] + fields)
       case "HEAD": return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"2\""])
       case "HEAD forbids": return HTTPAnswer(200, ["Cache-Control: no-store"] + fields)
+      case "newer": return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"2\""], "\(count)")
+      case "304": return HTTPAnswer(304, ["Cache-Control: max-age=1"] + fields)
       default:
         if count > (hasOthers ? 2 : 1) { throw CacheError(.unreachable, "gone") }
         return HTTPAnswer(410, ["Cache-Control: no-store"])
@@ -361,6 +363,36 @@ struct ForgettingTests {
       #expect(!other.status.isHit)
       _ = try await other.text()
       #expect(try await cache.response(for: get("Accept-Language: de")).status.isHit)
+    }
+  }
+
+  @Test("N27: a variant that the level fails to add costs no other one")
+  func failsToAdd() async throws {
+    let cache = cache(
+      ScriptedOrigin { _, count in
+        HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: Accept-Language"], "\(count)")
+      })
+    #expect(try await cache.response(for: get()).text() == "0")
+    kept.isUnchangeable.withLock { $0 = true }
+    #expect(try await cache.response(for: get("Accept-Language: de")).text() == "1")
+    #expect(try await cache.response(for: get()).status.isHit)
+    #expect(try await !cache.response(for: get("Accept-Language: de")).status.isHit)
+  }
+
+  @Test("N29: what is stale and confirmed is asked about once more where the level fails to freshen it")
+  func failsToFreshen() async throws {
+    let cache = cache(
+      ScriptedOrigin { request, _ in
+        let isAsked = request.headerFields.contains(.ifNoneMatch)
+        return HTTPAnswer(isAsked ? 304 : 200, ["Cache-Control: max-age=10", "ETag: \"1\""], isAsked ? "" : "body")
+      })
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(20))
+    kept.isUnchangeable.withLock { $0 = true }
+    for _ in 0..<2 {
+      let answer = try await cache.response(for: get())
+      #expect(answer.status.forwardStatus == 304)
+      #expect(try await answer.text() == "body")
     }
   }
 
