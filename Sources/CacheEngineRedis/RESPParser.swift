@@ -28,6 +28,8 @@ package struct RESPParser: Sendable {
   /// Where the reply begins that is walked through, and how far that has come.
   private var start = 0
   private var position = 0
+  /// How many bytes from there on were looked through, and are no end of a line.
+  private var lookedThrough = 0
   /// How many values are missing yet, of each that contains others.
   private var missing: [Int] = []
 
@@ -55,7 +57,7 @@ package struct RESPParser: Sendable {
         if buffer.count - start > limits.bytes { throw tooLong }
         return nil
       }
-      position = end
+      (position, lookedThrough) = (end, 0)
       guard missing.isEmpty else { continue }
       if position - start > limits.bytes { throw tooLong }
       var reader = start
@@ -71,7 +73,11 @@ package struct RESPParser: Sendable {
     if position < buffer.count, !"+-:,#_($=!*~>%".utf8.contains(buffer[position]) {
       throw Malformed(message: "a reply begins with the byte \(buffer[position])")
     }
-    guard let (kind, line, next) = try self.line(at: position) else { return nil }
+    guard let (kind, line, next) = try self.line(at: position, past: lookedThrough) else {
+      // The last one may be half of an end.
+      lookedThrough = max(buffer.count - position - 1, 0)
+      return nil
+    }
     var end = next
     switch kind {
     case UInt8(ascii: "$"), UInt8(ascii: "="), UInt8(ascii: "!"):
@@ -111,8 +117,10 @@ package struct RESPParser: Sendable {
   }
 
   /// The first byte and the rest of a line, and where the next one begins.
-  private func line(at place: Int) throws -> (kind: UInt8, rest: ArraySlice<UInt8>, next: Int)? {
-    guard let end = buffer[place...].firstIndex(of: 13) else {
+  private func line(
+    at place: Int, past lookedThrough: Int = 0
+  ) throws -> (kind: UInt8, rest: ArraySlice<UInt8>, next: Int)? {
+    guard let end = buffer[(place + lookedThrough)...].firstIndex(of: 13) else {
       // No number and no error is a line this long.
       if buffer.count - place > 1 << 16 { throw Malformed(message: "a line has no end") }
       return nil

@@ -71,6 +71,20 @@ import Testing
     }
   }
 
+  @Test("a long line that comes byte by byte is looked through once", .timeLimit(.minutes(1)))
+  func slowLines() throws {
+    var parser = RESPParser()
+    let line = [UInt8](repeating: 0x78, count: 60_000)
+    for _ in 0..<3 {
+      for byte in [UInt8(ascii: "+")] + line + [13] {
+        parser.append(CollectionOfOne(byte))
+        #expect(try parser.next() == nil)
+      }
+      parser.append(CollectionOfOne(10))
+      #expect(try parser.next() == .text(String(decoding: line, as: UTF8.self)))
+    }
+  }
+
   @Test("a reply that is there in part stays where it is when a long one before it goes")
   func partBehindLong() throws {
     var parser = RESPParser()
