@@ -38,7 +38,7 @@ enum RedisScript {
 
   static func milliseconds(_ lifetime: Duration) -> [UInt8] {
     // Upwards: what is kept a little longer expires by its own deadline.
-    Array(String(max(1, (lifetime.clampedNanoseconds - 1) / 1_000_000 + 1)).utf8)
+    Array(String((max(1, lifetime.clampedNanoseconds) - 1) / 1_000_000 + 1).utf8)
   }
 
   /// The names and arguments of a call.

@@ -41,7 +41,10 @@ struct RedisTopologyTests {
 
   @Test("a life is counted in whole milliseconds, and never shortened")
   func lives() {
-    for (life, written) in [(Duration.milliseconds(2), "2"), (.nanoseconds(2_000_001), "3"), (.zero, "1")] {
+    for (life, written) in [
+      (Duration.milliseconds(2), "2"), (.nanoseconds(2_000_001), "3"), (.zero, "1"), (.seconds(Int64.min), "1"),
+      (.seconds(Int64.max), "9223372036855"),
+    ] {
       let command = RedisScript.command(.set([1], to: [2], lifetime: life), .plain)
       #expect(command.last == Array(written.utf8), "\(life)")
     }
