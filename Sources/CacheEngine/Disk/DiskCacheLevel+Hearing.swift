@@ -21,18 +21,24 @@ package enum DiskChange: Sendable {
 extension DiskCacheLevel {
   /// Tells what other levels change, in this process and in others, until what is returned is called.
   ///
-  /// A level that does not share its directory has it for itself: it hears that everything is heard, and no more. One that
-  /// only looks hears nothing.
+  /// A level that does not share its directory with other processes hears those of its own. One that only looks hears nothing.
   package func hear(_ ear: @escaping @Sendable (DiskChange) -> Void) -> @Sendable () -> Void {
-    guard let common = elsewhere as? CommonStore else {
-      if elsewhere == nil { ear(.connected) }
-      return {}
+    @Sendable func tell(_ change: StoreChange) {
+      switch change {
+      case .key(let key): ear(.key(key.bytes))
+      case .tagged(let tag): ear(.tag(tag))
+      case .everything: ear(.everything)
+      }
     }
+    if let store {
+      let number = store.ears.add(origin, tell)
+      ear(.connected)
+      return { [weak store] in store?.ears.remove(number) }
+    }
+    guard let common = elsewhere as? CommonStore else { return {} }
     let number = common.hear(as: origin) { heard in
       switch heard {
-      case .change(.key(let key)): ear(.key(key.bytes))
-      case .change(.tagged(let tag)): ear(.tag(tag))
-      case .change(.everything): ear(.everything)
+      case .change(let change): tell(change)
       case .everything: ear(.connected)
       case .lost(let lastHeard): ear(.lost(CacheInstant(nanoseconds: lastHeard)))
       }

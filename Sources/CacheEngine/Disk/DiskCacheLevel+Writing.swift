@@ -47,7 +47,7 @@ extension DiskCacheLevel {
 
   /// What is left of a write that could not be carried out where its caller runs.
   private enum Work {
-    case here(SegmentedStore, WriteJob.Work)
+    case here(SegmentedStore, WriteJob.Work, StoreKey)
     case elsewhere(any StoreElsewhere, StorePut)
   }
 
@@ -64,12 +64,13 @@ extension DiskCacheLevel {
       let packed = try valueCoding.pack(value)
       let form = packed.form == valueCoding.name ? type : Array(packed.form.utf8)
       guard let store else { return try begin(elsewhere: packed.bytes, form, key, terms, condition) }
+      let stored = try storeKey(key)
       let work = try store.work(
-        toPut: packed.bytes, for: try storeKey(key), type: form, created: terms.created,
+        toPut: packed.bytes, for: stored, type: form, created: terms.created,
         deadline: terms.deadline(levelDefault: expiry, clock: store.clock), cost: packed.bytes.count, tags: terms.tags,
         if: condition)
-      if let answer = try store.performAtOnce(work, durability) { return .done(isStored: answer > 0) }
-      return .left(.here(store, work))
+      if let answer = try store.performAtOnce(work, durability) { return .done(isStored: tell(store, stored, answer)) }
+      return .left(.here(store, work, stored))
     } catch { throw named(error) }
   }
 
@@ -85,10 +86,17 @@ extension DiskCacheLevel {
     return .left(.elsewhere(elsewhere, put))
   }
 
+  /// Tells other levels that a value was stored, if it was.
+  private func tell(_ store: SegmentedStore, _ key: StoreKey, _ count: Int) -> Bool {
+    if count > 0 { store.ears.tell(.key(key), from: origin) }
+    return count > 0
+  }
+
   private func carryOut(_ work: Work) async throws -> Bool {
     do {
       switch work {
-      case .here(let store, let work): return try await store.performInTurn(work, durability) > 0
+      case .here(let store, let work, let key):
+        return tell(store, key, try await store.performInTurn(work, durability))
       case .elsewhere(let elsewhere, let put): return try await elsewhere.change(.put(put), from: origin) > 0
       }
     } catch { throw named(error) }

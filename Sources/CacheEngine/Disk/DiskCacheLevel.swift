@@ -233,7 +233,11 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     _ request: @autoclosure () throws -> StoreRequest, here: (SegmentedStore) async throws -> Int
   ) async throws -> Int {
     try await named {
-      if let store { return try await here(store) }
+      if let store {
+        let count = try await here(store)
+        try store.ears.tell(try request().change, from: origin)
+        return count
+      }
       return try await elsewhere?.change(try request(), from: origin) ?? 0
     }
   }

@@ -2,10 +2,10 @@ import CacheCore
 public import CacheDisk
 import Synchronization
 
-/// Tells what other levels change in a directory that a disk level shares with other processes.
+/// Tells what other levels change in the directory of a disk level, in this process and in those that share it.
 ///
-/// It comes by the socket that the level's own answers come by, so both are in one order. What is changed through the level
-/// itself is not told. A name is `k` and the bytes of a key, `t` and a tag, or `*` for everything.
+/// What other processes change comes by the socket that the level's own answers come by, so both are in one order. What is changed
+/// through the level itself is not told. A name is `k` and the bytes of a key, `t` and a tag, or `*` for everything.
 ///
 /// ```swift
 /// let disk = try DiskCacheLevel<String, Data>(directory: path, sharing: .acrossProcesses)
@@ -16,8 +16,7 @@ public struct DiskInvalidationBus: InvalidationBus {
 
   /// Listens to the directory of a level.
   ///
-  /// - Parameter disk: A level that shares its directory. One that has it for itself hears of no change, and one that only
-  ///   looks hears nothing at all.
+  /// - Parameter disk: The level. One that only looks hears nothing.
   public init<Key: Hashable & Sendable, Value: Sendable>(_ disk: DiskCacheLevel<Key, Value>) {
     listen = { disk.hear($0) }
   }
@@ -69,7 +68,7 @@ public struct DiskInvalidationBus: InvalidationBus {
 }
 
 extension Coherence {
-  /// Begins to listen to the directory of a disk level that several processes share.
+  /// Begins to listen to the directory of a disk level that several levels share, in one process or in several.
   ///
   /// - Parameters:
   ///   - disk: The level whose entries are copied.

@@ -10,6 +10,8 @@ import Testing
 /// A failure names its seed: `CACHEENGINE_SEED=n` runs that one alone, and `CACHEENGINE_TRIALS=n` runs so many.
 @Suite(.timeLimit(.minutes(10))) struct CoherentFamilyTests {
   enum Kind: CaseIterable {
+    /// A directory that this process has for itself.
+    case exclusive
     /// A directory, all of its levels in this process.
     case directory
     /// A directory, each of its levels as in a process of its own.
@@ -59,7 +61,7 @@ import Testing
     let store = SimulatedSharedStore(clock: clock)
     var disks: [DiskCacheLevel<String, Int>] = []
     func disk() throws -> DiskCacheLevel<String, Int> {
-      var sharing = StoreSharing.acrossProcesses(silence: .seconds(600))
+      var sharing = kind == .exclusive ? .exclusive : StoreSharing.acrossProcesses(silence: .seconds(600))
       sharing.isApart = kind == .apart
       let disk = try DiskCacheLevel<String, Int>(jsonIn: folder.path, sharing: sharing, clock: clock)
       disks.append(disk)

@@ -438,13 +438,17 @@ import Testing
     #expect(try await cache.get("a") == value(1))
   }
 
-  @Test("a level that has its directory for itself hears that it hears everything")
+  @Test("a level that shares its directory with no other process hears everything, and what others of its own change")
   func alone() async throws {
     let disk = try Level(directory: folder.path, capacity: 8 << 20, clock: clock)
     let cache = MemoryCacheLevel<String, Data>(clock: clock).compose(disk, coherence: Coherence(disk))
     try await turns { cache.coherence.deafSince == nil }
     try await cache.set(value(1), forKey: "a")
     #expect(cache.peek("a") == value(1))
+    let other = try Level(directory: folder.path, capacity: 8 << 20, clock: clock)
+    try await other.set(value(2), forKey: "a")
+    try await turns { cache.peek("a") == nil }
+    #expect(try await cache.get("a") == value(2))
   }
 }
 

@@ -1,12 +1,5 @@
 import CacheCore
 
-/// What was changed in a shared directory.
-enum StoreChange: Sendable, Equatable {
-  case key(StoreKey)
-  case tagged(String)
-  case everything
-}
-
 extension StoreChange {
   func frame(from origin: UInt64) throws -> SharedFrame {
     var writer = ByteWriter()

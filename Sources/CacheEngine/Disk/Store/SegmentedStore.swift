@@ -117,6 +117,7 @@ final class SegmentedStore: Sendable {
   let readers = ReadQueues()
   let pending = Mutex<[WriteJob]>([])
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
+  let ears = StoreEars()
   let writer: Mutex<WriterState>
   /// A reader found another directory where this one stood, and until when that is believed, or that it is in place.
   let isAway = Atomic(false)
