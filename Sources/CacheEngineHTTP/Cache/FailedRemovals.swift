@@ -4,7 +4,7 @@ import Synchronization
 /// The targets of which the store failed to remove or replace something: what it has of them is not to be used.
 ///
 /// A target is in it until it has been removed after all, or something new is stored for it. Where they become too many to be
-/// remembered, all targets are in it until everything has been removed.
+/// remembered, or everything was to be removed, all targets are in it until everything has been removed.
 final class FailedRemovals: Sendable {
   /// The most that are remembered, in about a megabyte; anybody who may send requests can add to them while the store fails.
   static let most = 10_000
@@ -22,7 +22,16 @@ final class FailedRemovals: Sendable {
     }
   }
 
+  var areAll: Bool { extent.load(ordering: .acquiring) == .all }
+
   func insert(_ key: String) { change { $0.insert(key) } }
+
+  func insertAll() {
+    keys.withLock { keys in
+      keys = []
+      extent.store(.all, ordering: .releasing)
+    }
+  }
 
   func remove(_ key: String) {
     if extent.load(ordering: .acquiring) == .some { change { $0.remove(key) } }

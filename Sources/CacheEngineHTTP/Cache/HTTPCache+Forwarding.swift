@@ -259,6 +259,11 @@ extension HTTPCache {
   /// Removes what could not be removed when it was to be forgotten, unless something new has been stored since.
   func removeAgain(_ key: String) async {
     do {
+      if failedRemovals.areAll {
+        // One request tries for all, which ask the origin meanwhile.
+        if turns.isSweeping { return }
+        return try await removeAll()
+      }
       try await turns.take(key) { [store, failedRemovals] in
         guard failedRemovals.contains(key) else { return }
         try await store.remove(key)

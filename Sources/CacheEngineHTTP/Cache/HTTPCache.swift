@@ -21,8 +21,8 @@ public import Foundation
 ///
 /// The level keeps all responses of a URI under one key. It is read on every request; if it fails, this is reported and it counts as
 /// empty. What it fails to remove, or to replace by something newer, answers nothing until it has been removed or replaced, or the process
-/// ends; after more than 10,000 such URIs, nothing stored answers before ``removeAll()``. Simultaneous requests for one URI become
-/// one if all of them may share its answer.
+/// ends; after more than 10,000 such URIs, or a ``removeAll()`` that failed, nothing stored answers before everything has been removed,
+/// which requests try again. Simultaneous requests for one URI become one if all of them may share its answer.
 public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == String, Store.Value == StoredVariants {
   /// The rules by which the cache decides.
   public let policy: HTTPCachePolicy
@@ -220,7 +220,10 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     flights.detachAll()
     // What is just being written has to be there before everything goes.
     for key in changing { try await turns.take(key) {} }
-    try await store.clear()
+    do { try await store.clear() } catch {
+      failedRemovals.insertAll()
+      throw error
+    }
     failedRemovals.removeAll()
   }
 

@@ -41,7 +41,10 @@ struct ForgettingTests {
           if isUnchangeable.withLock({ $0 }) { throw CacheError(.diskWriteFailed, "not now") }
           variants.withLock { $0[key] = nil }
         },
-        clear: { [self] in variants.withLock { $0 = [:] } })
+        clear: { [self] in
+          if isUnchangeable.withLock({ $0 }) { throw CacheError(.diskWriteFailed, "not now") }
+          variants.withLock { $0 = [:] }
+        })
     }
   }
 
@@ -377,6 +380,18 @@ struct ForgettingTests {
     #expect(try await cache.response(for: get("Accept-Language: de")).text() == "1")
     #expect(try await cache.response(for: get()).status.isHit)
     #expect(try await !cache.response(for: get("Accept-Language: de")).status.isHit)
+  }
+
+  @Test("nothing answers after a removal of everything that failed, until everything has been removed")
+  func failsToRemoveAll() async throws {
+    let cache = cache(ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") })
+    #expect(try await cache.response(for: get()).text() == "0")
+    kept.isUnchangeable.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await cache.removeAll() }
+    for count in 1...2 { #expect(try await cache.response(for: get()).text() == "\(count)") }
+    kept.isUnchangeable.withLock { $0 = false }
+    #expect(try await cache.response(for: get()).text() == "3")
+    #expect(try await cache.response(for: get()).status.isHit)
   }
 
   @Test("N29: what is stale and confirmed is asked about once more where the level fails to freshen it")
