@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineShared
 import CacheEngineTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -45,6 +46,36 @@ extension CoherentLevelTests {
     bus.feed.send(.names([Array("test:r:b".utf8)]))
     try await turns { removed.all.contains("b") }
     #expect(cache.peek("a") == nil)
+  }
+
+  @Test("a clock may use the levels that read it, also where writes failed or something could not be forgotten")
+  func callingClock() async throws {
+    let own = CallingClock(clock)
+    let client = store.client("here")
+    let shared = try Shared(client, namespace: "test", valueCoding: .json, clock: own)
+    let upper = HookedLevel(base: Memory(), onRemove: { _ in throw CacheError(.simulated, "stuck") })
+    let cache = upper.compose(shared, coherence: Coherence(client, of: shared), observer: nil, clock: own)
+    own.onRead { _ = (shared.unsettledCount, cache.coherence) }
+    try await turns { cache.coherence.deafSince == nil }
+    let refused = Mutex(0)
+    client.onCall { call in
+      guard case .commit = call else { return .done }
+      refused.withLock { $0 += 1 }
+      return .refused
+    }
+    await #expect(throws: CacheError.self) { try await shared.set(1, forKey: "a") }
+    try await turns {
+      clock.advance(by: .seconds(1))
+      return refused.withLock { $0 } > 4
+    }
+    client.onCall(nil)
+    try await turns {
+      clock.advance(by: .seconds(1))
+      return shared.unsettledCount == 0
+    }
+    try await Shared(store.client("there"), namespace: "test", valueCoding: .json, clock: clock).set(2, forKey: "a")
+    try await turns { cache.coherence.deafSince != nil }
+    own.onRead(nil)
   }
 
   @Test("names that were taken from a feed fill it no more")

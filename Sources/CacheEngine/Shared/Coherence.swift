@@ -123,6 +123,7 @@ final class Hearing: Sendable {
   /// What is above may be out of date, and could not be made to forget.
   func mayServeNothing() {
     limit.store(.min, ordering: .sequentiallyConsistent)
-    state.withLock { $0.deafSince = $0.deafSince ?? clock.now }
+    let now = clock.now
+    state.withLock { $0.deafSince = $0.deafSince ?? now }
   }
 }

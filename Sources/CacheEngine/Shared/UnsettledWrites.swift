@@ -251,7 +251,8 @@ final class UnsettledWrites: Sendable {
 
   /// Sets some of the names right.
   func settleSome() async throws -> Progress {
-    let count = state.withLock { $0.next(clock.now).count }
+    let now = clock.now
+    let count = state.withLock { $0.next(now).count }
     if count > 0 { try await settle() }
     return state.withLock { state in
       guard state.names.count == 0 else { return count == 0 ? .none : .some }
@@ -274,8 +275,9 @@ final class UnsettledWrites: Sendable {
       }
       try await setRight(names)
     } catch {
+      let now = clock.now
       let waiting = state.withLock { state in
-        state.failed(clock.now, isNameWhy: isNameWhy && !(error is CancellationError))
+        state.failed(now, isNameWhy: isNameWhy && !(error is CancellationError))
       }
       for waiter in waiting { waiter.resume() }
       throw error

@@ -195,6 +195,18 @@ import Testing
     try await level.close()
   }
 
+  @Test("a clock may use the level that reads it, also while entries leave for small sets")
+  func callingClock() async throws {
+    let clock = CallingClock(ManualClock())
+    let level = try Level(
+      directory: folder.path, capacity: 2 << 20, keyCoding: .canonicalText, valueCoding: .data, clock: clock)
+    clock.onRead { [weak level] in _ = level?.usage }
+    for number in 0..<3_000 { try await level.set(Data(count: 1_000), forKey: "\(number)") }
+    #expect(try await level.get("1") == nil)
+    #expect(try await level.get("2999") != nil)
+    try await level.close()
+  }
+
   @Test("P6 a segment that cannot be removed in the background is an error of a later set, until it can")
   func stuckRemoval() async throws {
     let capacity = 2 << 20

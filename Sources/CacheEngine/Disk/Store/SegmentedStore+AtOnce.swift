@@ -66,16 +66,18 @@ private struct SmallWrite {
   /// The length of the record, and what of it will live.
   let (length, live): (Int, Int)
   let isConditional: Bool
+  /// When it was asked for: no clock is read under the lock, as it may be somebody's own.
+  let now: Int64?
 
   /// `nil` for what is not small.
   init?(_ work: WriteJob.Work) {
     switch work {
     case .put(let record, value: nil, if: let condition) where record.isComplete:
       (key, length, live) = (record.key, record.bytes.count, record.bytes.count)
-      isConditional = condition != nil
+      (isConditional, now) = (condition != nil, record.reading?.now)
     case .remove(let key), .expire(let key):
       (self.key, length, live) = (key, (RecordHeader.size + key.bytes.count + 7) & ~7, 0)
-      isConditional = false
+      (isConditional, now) = (false, nil)
     default: return nil
     }
     if length > Self.longestRecord { return nil }
@@ -122,7 +124,7 @@ extension WriteBatch {
       var evicted: [(key: StoreKey, entry: StoreIndex.Entry)] = []
       while state.index.liveBytes + write.live > limits.liveBudget {
         // No entry leaves for one that may not come.
-        guard !isHeard, !write.isConditional, !state.index.hasExpired(at: state.past(store.clock.now.nanoseconds)),
+        guard !isHeard, !write.isConditional, let now = write.now, !state.index.hasExpired(at: state.past(now)),
           let victim = state.index.leastRecentlyUsed,
           victim.entry.ownFile == nil
         else { return nil }
