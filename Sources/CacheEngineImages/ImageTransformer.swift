@@ -42,7 +42,7 @@ public struct ImageTransformer: TwoWayTransformer {
   @concurrent
   public func transform(_ input: Data) async throws -> PixelBuffer {
     guard let signature = ImageSignature(input) else {
-      throw CacheError(.invalidCachedData, "the bytes are neither PNG nor JPEG: \(Excerpt.of(input))")
+      throw CacheError(.invalidCachedData, "the bytes are neither PNG nor JPEG (\(input.count) bytes)")
     }
     do {
       switch signature {
@@ -52,7 +52,7 @@ public struct ImageTransformer: TwoWayTransformer {
     } catch let failure as ImageFailure {
       let format = signature == .png ? "PNG" : "JPEG"
       throw CacheError(
-        .invalidCachedData, "the \(format) cannot be decoded, \(failure.reason): \(Excerpt.of(input))")
+        .invalidCachedData, "the \(format) cannot be decoded, \(failure.reason) (\(input.count) bytes)")
     }
   }
 

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTransformers
 import Foundation
 import Testing
 
@@ -41,13 +42,25 @@ import Testing
     #expect(error?.underlying != nil)
   }
 
-  @Test("C115 the message tells the beginning of long bytes only")
-  func excerpt() async throws {
-    let long = Data(("[" + String(repeating: "\u{1F4BE}", count: 100_000)).utf8)
-    let error = await #expect(throws: CacheError.self) { try await JSONTransformer<[Int]>().transform(long) }
-    let message = try #require(error?.message)
-    #expect(message.unicodeScalars.count < 200)
-    #expect(message.contains("400001 bytes beginning with \"[\u{1F4BE}"))
+  @Test("P7 C115 C119 what cannot be converted is told of by its length, and by nothing that stands in it")
+  func secrets() async throws {
+    let secret = "hunter2"
+    let (data, list) = (Data(secret.utf8), Data("<plist><string>\(secret)</string></plist>".utf8))
+    let attempts: [() async throws -> Void] = [
+      { _ = try await JSONTransformer<User>().transform(data) },
+      { _ = try await PropertyListTransformer<User>().transform(list) },
+      { _ = try await Base64Transformer().transform("\(secret)!") },
+      { _ = try await CompressionTransformer(.gzip).transform(data) },
+      { _ = try await StringTransformer().transform(data + [0xff]) },
+      { _ = try await StringTransformer(encoding: .ascii).inverseTransform("\(secret) ä") },
+      { _ = try await DateTransformer(format: "yyyy").inverseTransform(secret) },
+      { _ = try await NumberTransformer().inverseTransform(secret) },
+    ]
+    for attempt in attempts {
+      let error = await #expect(throws: CacheError.self) { try await attempt() }
+      let text = try #require(error.map(String.init(describing:)))
+      #expect(!text.contains(secret) && !text.contains("68 75 6e"), "\(text)")
+    }
   }
 
   @Test("C116 C117 a date in ISO 8601 is read as it was written, and one that could not be fails")

@@ -66,7 +66,7 @@ public struct CompressionTransformer: TwoWayTransformer {
     do { return try ZlibStream.inflate(input, format: format, limit: maximumSize) } catch ZlibFailure.tooLarge {
       throw CacheError(.invalidCachedData, "the decompressed value would have more than \(maximumSize) bytes")
     } catch ZlibFailure.failed(let reason) {
-      throw CacheError(.invalidCachedData, "the bytes are not \(format), \(reason): \(Excerpt.of(input))")
+      throw CacheError(.invalidCachedData, "the bytes are not \(format), \(reason) (\(input.count) bytes)")
     }
   }
 

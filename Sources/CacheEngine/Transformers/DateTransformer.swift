@@ -50,7 +50,7 @@ public struct DateTransformer: TwoWayTransformer {
     let isBare = output.first?.isWhitespace == false && output.last?.isWhitespace == false
     guard isBare, let date = formatter.date(from: output) else {
       throw CacheError(
-        .invalidCachedData, "\(Excerpt.of(output)) is not a date in the format \(formatter.dateFormat ?? "")")
+        .invalidCachedData, "the text is not a date in the format \(formatter.dateFormat ?? "")")
     }
     return date
   }

@@ -55,7 +55,7 @@ public struct NumberTransformer: TwoWayTransformer {
   public func inverseTransform(_ output: String) async throws -> Double {
     guard output.utf8.count <= Self.longestText, let number = try? style.parseStrategy.parse(output), number.isFinite,
       text(number, withFractionDigitsOf: output) == output
-    else { throw CacheError(.invalidCachedData, "\(Excerpt.of(output)) is not a number") }
+    else { throw CacheError(.invalidCachedData, "the text is not a number") }
     return number
   }
 

@@ -26,7 +26,7 @@ public struct StringTransformer: TwoWayTransformer {
     // Foundation drops a byte order mark in UTF-8, and the bytes with it.
     let text = encoding == .utf8 ? String(validating: input, as: UTF8.self) : String(data: input, encoding: encoding)
     guard let text else {
-      throw CacheError(.invalidCachedData, "the bytes are not text in \(encoding): \(Excerpt.of(input))")
+      throw CacheError(.invalidCachedData, "the bytes are not text in \(encoding) (\(input.count) bytes)")
     }
     return text
   }
@@ -38,7 +38,7 @@ public struct StringTransformer: TwoWayTransformer {
   /// - Throws: `CacheError` with code `CacheError.Code.encodingFailed` if the encoding lacks a character of the text.
   public func inverseTransform(_ output: String) async throws -> Data {
     guard let data = output.data(using: encoding, allowLossyConversion: false) else {
-      throw CacheError(.encodingFailed, "\(encoding) cannot hold the text \(Excerpt.of(output))")
+      throw CacheError(.encodingFailed, "\(encoding) cannot hold the text")
     }
     return data
   }

@@ -18,7 +18,7 @@ public struct Base64Transformer: TwoWayTransformer {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the text is not Base64.
   public func transform(_ input: String) async throws -> Data {
     guard let data = Data(base64Encoded: input) else {
-      throw CacheError(.invalidCachedData, "the text is not Base64: \(Excerpt.of(input))")
+      throw CacheError(.invalidCachedData, "the text is not Base64 (\(input.utf8.count) bytes)")
     }
     return data
   }

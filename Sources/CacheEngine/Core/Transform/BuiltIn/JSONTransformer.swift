@@ -35,7 +35,7 @@ public struct JSONTransformer<Value: Codable & Sendable>: TwoWayTransformer {
       return try options.decoder().decode(Value.self, from: input)
     } catch {
       throw CacheError(
-        .invalidCachedData, "the JSON is not of the type \(Value.self): \(Excerpt.of(input))", underlying: error)
+        .invalidCachedData, "the JSON is not of the type \(Value.self) (\(input.count) bytes)", underlying: error)
     }
   }
 

@@ -39,7 +39,7 @@ public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransfor
       return try PropertyListDecoder().decode(Value.self, from: input)
     } catch {
       throw CacheError(
-        .invalidCachedData, "the property list is not of the type \(Value.self): \(Excerpt.of(input))",
+        .invalidCachedData, "the property list is not of the type \(Value.self) (\(input.count) bytes)",
         underlying: error)
     }
   }
