@@ -200,6 +200,13 @@ import Testing
     #expect(lines.withLock { $0 }.contains { $0.hasPrefix("info log-own hit b") })
   }
 
+  @Test("an event is one line of a log, whatever its key and its error hold")
+  func oneLine() {
+    let kind = CacheEvent.Kind.failed(.get, "no key a\u{2028}b", .zero)
+    let event = CacheEvent(time: clock.now, request: nil, level: "disk", key: "a\r\nerror\u{1b}[2J ä\\n", kind: kind)
+    #expect(event.description == #"disk get failed a\r\nerror\u{1B}[2J ä\n (no key a\u{2028}b) 0.000 ms"#)
+  }
+
   @Test("percentiles are exact to a sixteenth of themselves")
   func histogram() throws {
     var histogram = LatencyHistogram()
