@@ -145,6 +145,24 @@ import Testing
     withExtendedLifetime(server) {}
   }
 
+  @Test("a look at a level is counted by nobody, and finds nothing that has expired")
+  func looks() async throws {
+    let folder = try SocketFolder()
+    let clock = ManualClock()
+    let statistics = CacheStatistics()
+    let memory = MemoryCacheLevel<String, Data>(name: "memory", keepsExpired: .seconds(60), clock: clock)
+    try await memory.set(Data([1]), forKey: "a", expiry: .after(.seconds(1)))
+    let server = try serveCache(memory.observed(as: "memory", by: statistics).traced(by: statistics), at: folder.socket)
+    let visitor = try await Visitor(folder.socket)
+    #expect(try await visitor.ask(.look, level: "memory", key: "a").value == Data([1]))
+    #expect(try await visitor.ask(.look, level: "memory", key: "b").outcome == "miss")
+    clock.advance(by: .seconds(1))
+    #expect(try await visitor.ask(.look, level: "memory", key: "a").outcome == "miss")
+    #expect(memory.counts == MemoryCounts(stored: 1))
+    #expect(statistics.snapshot.requests == 0)
+    withExtendedLifetime(server) {}
+  }
+
   @Test("reading is answered, and changing is refused unless the app allows it")
   func readOnly() async throws {
     let folder = try SocketFolder()
