@@ -208,6 +208,17 @@ import Testing
     }
   }
 
+  @Test("a snapshot is for its owner alone, as the files of a disk level are")
+  func permissions() async throws {
+    try await withFile { path in
+      for _ in 0..<2 {
+        try await filled().snapshot(to: path, keys: .utf8, values: .data)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+      }
+    }
+  }
+
   @Test("a snapshot while others write holds what was there at one moment, and can be read")
   func whileWriting() async throws {
     try await withFile { path in

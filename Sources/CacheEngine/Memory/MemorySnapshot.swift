@@ -6,6 +6,14 @@ private import FoundationEssentials
 private import Foundation
 #endif
 
+#if canImport(Glibc)
+private import Glibc
+#elseif canImport(Musl)
+private import Musl
+#elseif canImport(Darwin)
+private import Darwin
+#endif
+
 /// What ``MemoryCacheLevel/restore(from:keys:values:maximumBytes:)`` restored.
 public struct SnapshotRestoration: Sendable, Hashable {
   /// How many entries were stored.
@@ -44,7 +52,8 @@ extension MemoryCacheLevel {
   /// The entries are those of a single moment: the level is locked while they are copied, and later writes are not included. The
   /// file is replaced atomically: a concurrent reader, and a process that starts after a crash, finds the old one or
   /// the new one. It is not synced to the disk; whatever a power failure leaves of it is rejected by its checksum. Deadlines,
-  /// ages, costs and tags are kept; pins and the order of use are not. Keys and values are not encrypted.
+  /// ages, costs and tags are kept; pins and the order of use are not. Keys and values are not encrypted; the file is accessible to
+  /// its owner alone.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -87,7 +96,7 @@ extension MemoryCacheLevel {
       file.records.append(packed)
     }
     let bytes = Data(try file.bytes(limit: maximumBytes))
-    do { try bytes.write(to: URL(filePath: path), options: .atomic) } catch {
+    do { try Self.write(bytes, to: path) } catch {
       throw CacheError(
         .diskWriteFailed,
         "the snapshot \(path) cannot be written; name a file in a folder that exists and can be written", level: name,
@@ -176,6 +185,22 @@ extension MemoryCacheLevel {
     }
     if removalListener != nil { self.report(departed, now: now) }
     follow(departed.followUp, entry, key, hash, tags: tags, now: now)
+  }
+
+  /// Writes a file for its owner alone: beside the one that it then takes the place of.
+  private static func write(_ bytes: Data, to path: String) throws {
+    let place = URL(filePath: path).resolvingSymlinksInPath().path
+    let beside = "\(place).\(UUID()).new"
+    do {
+      try Data().write(to: URL(filePath: beside), options: .withoutOverwriting)
+      // While there is nothing in it that others could read.
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: beside)
+      try bytes.write(to: URL(filePath: beside))
+      guard unsafe rename(beside, place) == 0 else { throw SystemFailure("rename") }
+    } catch {
+      _ = unsafe unlink(beside)
+      throw error
+    }
   }
 
   /// The bytes of a regular file; `nil` if there is none.
