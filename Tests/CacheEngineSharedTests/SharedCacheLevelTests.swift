@@ -122,6 +122,8 @@ import Testing
     try await level.set(Data([2]), forKey: "b")
     #expect(store.life(of: Array("test:r:a".utf8)) == .seconds(91))
     #expect(store.life(of: Array("test:r:b".utf8)) == .seconds(30 * 86_400 + 31))
+    try await level.set(Data([3]), forKey: "c", expiry: .after(.seconds(365 * 86_400)))
+    #expect(store.life(of: Array("test:r:c".utf8)) == .seconds(30 * 86_400 + 31))
     clock.advance(by: .seconds(60))
     #expect(try await level.get("a") == nil)
     #expect(try await level.lookupIncludingExpired("a").entry?.isStale == true)

@@ -20,7 +20,7 @@ internal import Foundation
 /// miss with the reason `MissReason.newer`. Both stay where they are until the key is written. A record of another coding is an error.
 ///
 /// - Lifetimes go by the store's clock, so the clocks of processes do not matter. The store drops an entry one second after its
-///   deadline plus ``keepsExpired``, and one that never expires after ``longestLife``.
+///   deadline plus ``keepsExpired``. One that lives longer than ``longestLife``, or never expires, is dropped as if it lived that long.
 /// - The namespace and each tag have a stamp, a random token that every record carries. ``clear()`` and ``removeAll(tagged:)``
 ///   write a new one, whatever the number of entries; a stamp that the store has evicted counts as a new one.
 /// - A write that fails may have happened or not. Its key is a miss for this level (`MissReason.unsettled`) until a later write of it
@@ -37,7 +37,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   public let expiry: Expiry
   /// How long an expired entry is kept for callers that ask for stale values.
   public let keepsExpired: Duration
-  /// How long the store keeps an entry that never expires, and also what a clear leaves behind.
+  /// How long an entry lives in the store at most, and also what a clear leaves behind.
   public let longestLife: Duration
   /// The maximum size of a value, in bytes.
   public let largestValue: Int
@@ -68,7 +68,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
-  ///   - longestLife: How long the store keeps an entry that never expires. Positive.
+  ///   - longestLife: How long an entry lives in the store at most, whatever its lifetime. Positive.
   ///   - largestValue: The maximum size of a value, in bytes.
   ///   - unsettledWrites: How many keys of failed writes are remembered; if there are more, the whole namespace is cleared.
   ///   - encryption: Hides keys, tags and values; `nil` for none.
@@ -200,7 +200,7 @@ extension SharedCacheLevel where Key == String {
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
-  ///   - longestLife: How long the store keeps an entry that never expires.
+  ///   - longestLife: How long an entry lives in the store at most, whatever its lifetime. Positive.
   ///   - encryption: Hides keys, tags and values; `nil` for none.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock in which deadlines are reported.
