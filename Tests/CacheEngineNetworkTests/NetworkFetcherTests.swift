@@ -30,7 +30,7 @@ struct NetworkFetcherTests {
     #expect(entry.deadline == nil)
   }
 
-  @Test("C4 A fetcher gives header fields to who asks, and fetchers of one's own can ask by the shared transport")
+  @Test("A fetcher gives header fields to who asks, and fetchers of one's own can ask by the shared transport")
   func fields() async throws {
     defer { server.stop() }
     server.setValue(Data("hello".utf8), forPath: "/greeting")

@@ -81,7 +81,7 @@ import Darwin
     #expect(try await level.get("a") == value("new"))
   }
 
-  @Test("C26 a signal that comes in the midst of any system call is not noticed")
+  @Test("a signal that comes in the midst of any system call is not noticed")
   func signals() async throws {
     let turn = Mutex(0)
     let isInterrupted: @Sendable () -> Bool = {

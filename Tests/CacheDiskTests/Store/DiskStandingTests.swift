@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("C26 a signal that comes in the midst of any system call is not noticed")
+  @Test("a signal that comes in the midst of any system call is not noticed")
   func signals() async throws {
     let turn = Mutex(0)
     let isInterrupted: @Sendable () -> Bool = {
@@ -243,7 +243,7 @@ import Testing
     #expect(turn.withLock { $0 } > 100)
   }
 
-  @Test("C26 a lock is given back although a signal comes in the midst of that")
+  @Test("a lock is given back although a signal comes in the midst of that")
   func unlockInterrupted() throws {
     let interruptions = Mutex(0)
     let real = FileCalls()

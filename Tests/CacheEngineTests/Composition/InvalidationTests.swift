@@ -12,7 +12,7 @@ import Testing
   let shared = Memory(name: "shared")
   let gate = Gate()
 
-  @Test("C2 the upper level forgets a key, or all of them, and the lower one keeps what it has")
+  @Test("the upper level forgets a key, or all of them, and the lower one keeps what it has")
   func forgets() async throws {
     let cache = memory.compose(shared)
     for (key, value) in ["a": 1, "b": 2, "c": 3] { try await cache.set(value, forKey: key) }
@@ -26,7 +26,7 @@ import Testing
     #expect(shared.peek("b") == 2)
   }
 
-  @Test("C2 a read under way may answer what it found, and does not bring it back", arguments: [false, true])
+  @Test("a read under way may answer what it found, and does not bring it back", arguments: [false, true])
   func readUnderWay(all: Bool) async throws {
     let slow = ScriptedLevel<String, Int> { [gate] key in
       if key == "a" { try await gate.pass() }
@@ -41,7 +41,7 @@ import Testing
     #expect(memory.peek("a") == nil)
   }
 
-  @Test("C2 the read of another key is copied all the same")
+  @Test("the read of another key is copied all the same")
   func otherRead() async throws {
     let slow = ScriptedLevel<String, Int> { [gate] _ in
       try await gate.pass()
@@ -56,7 +56,7 @@ import Testing
     #expect(memory.peek("b") == 1)
   }
 
-  @Test("C2 nobody joins what a pool above was loading when lifetimes were ended", arguments: [false, true])
+  @Test("nobody joins what a pool above was loading when lifetimes were ended", arguments: [false, true])
   func endedInPool(all: Bool) async throws {
     let asked = Tally()
     let slow = ScriptedLevel<String, Int> { [gate] _ in
@@ -73,7 +73,7 @@ import Testing
     #expect(try await early.value == 1)
   }
 
-  @Test("C2 one that comes while a write is under way makes the upper level forget now, and when the write ends")
+  @Test("one that comes while a write is under way makes the upper level forget now, and when the write ends")
   func writeUnderWay() async throws {
     let slow = HookedLevel(base: shared, onStore: { [gate] _, value in if value == 2 { try await gate.pass() } })
     let cache = memory.compose(slow)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "C2 copies in a level that is between are forgotten too, however the brackets are put", arguments: [false, true])
+    "copies in a level that is between are forgotten too, however the brackets are put", arguments: [false, true])
   func nested(fromBelow: Bool) async throws {
     let disk = Memory(name: "disk")
     let cache =
@@ -105,7 +105,7 @@ import Testing
     #expect(try await cache.get("a") == 3)
   }
 
-  @Test("C2 whatever stands around a composition hands it on")
+  @Test("whatever stands around a composition hands it on")
   func wrapped() async throws {
     let observer = RecordingObserver()
     let cache =
@@ -130,7 +130,7 @@ import Testing
     #expect(try await lanes.get("7") == 4)
   }
 
-  @Test("C2 who tells a level that others can do without to forget is told if it could not, unlike one who writes")
+  @Test("who tells a level that others can do without to forget is told if it could not, unlike one who writes")
   func optional() async throws {
     let faults = FaultInjector(clock: clock)
     let cache = memory.injectingFaults(faults).compose(shared, observer: nil).optional(observer: nil)
@@ -142,7 +142,7 @@ import Testing
     #expect(memory.peek("a") == 1 && shared.peek("a") == nil)
   }
 
-  @Test("C2 where stale values may be wanted, the entry expires and is not lost")
+  @Test("where stale values may be wanted, the entry expires and is not lost")
   func keepsStale() async throws {
     let clock = clock
     let above = Memory(expiry: .after(.seconds(60)), keepsExpired: .seconds(60), clock: clock)
@@ -160,7 +160,7 @@ import Testing
     #expect(try await cache.get("a") == 2)
   }
 
-  @Test("C2 the entry expires and is not lost whatever stands around the upper level, or is composed there")
+  @Test("the entry expires and is not lost whatever stands around the upper level, or is composed there")
   func keepsStaleInside() async throws {
     let (clock, observer) = (clock, RecordingObserver())
     func memory() -> Memory { Memory(expiry: .after(.seconds(60)), keepsExpired: .seconds(60), clock: clock) }
@@ -207,7 +207,7 @@ import Testing
     func remove(_ key: String) async throws { try await base.remove("p/" + key) }
   }
 
-  @Test("C2 a decorator that removes in its own way is asked to, where stale values may be wanted, too")
+  @Test("a decorator that removes in its own way is asked to, where stale values may be wanted, too")
   func ownRemoval() async throws {
     let cache = Prefixed(base: memory).staleIfError(shared, for: .seconds(60), observer: nil, clock: clock)
     try await memory.set(1, forKey: "p/a")
@@ -217,7 +217,7 @@ import Testing
   }
 
   @Test(
-    "C2 a miss that is remembered above is forgotten where stale values may be wanted, too", arguments: [false, true])
+    "a miss that is remembered above is forgotten where stale values may be wanted, too", arguments: [false, true])
   func rememberedAbove(all: Bool) async throws {
     let cache = memory.negativeCaching(for: .seconds(60), clock: clock).staleIfError(
       EmptyLevel(), for: .seconds(60), observer: nil, clock: clock)
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test("C2 later callers of a pool share no load from before, and a value that was being made is not stored")
+  @Test("later callers of a pool share no load from before, and a value that was being made is not stored")
   func pooled() async throws {
     let slow = ScriptedLevel<String, Int> { [gate] _ in
       try await gate.pass()
@@ -269,7 +269,7 @@ import Testing
   }
 
   @Test(
-    "C2 a pool of what keeps no copies itself: who comes later shares no load from before, and nothing old is kept",
+    "a pool of what keeps no copies itself: who comes later shares no load from before, and nothing old is kept",
     arguments: [false, true])
   func poolOfSource(isDirect: Bool) async throws {
     let values = Mutex([1, 2])
@@ -302,7 +302,7 @@ import Testing
     #expect(memory.peek("a") == 2)
   }
 
-  @Test("C2 that a key was missed below is forgotten too, for one key and for all", arguments: [false, true])
+  @Test("that a key was missed below is forgotten too, for one key and for all", arguments: [false, true])
   func rememberedMiss(all: Bool) async throws {
     let cache = memory.compose(shared.negativeCaching(for: .seconds(60), clock: clock).retry())
     #expect(try await cache.get("a") == nil)
@@ -311,7 +311,7 @@ import Testing
     #expect(try await cache.get("a") == 1)
   }
 
-  @Test("C2 a lane that keeps copies is told beside one that keeps none, and so is each key of a list")
+  @Test("a lane that keeps copies is told beside one that keeps none, and so is each key of a list")
   func lanesAndLists() async throws {
     let disk = Memory(name: "disk")
     let cache = memory.compose(switchLevels(disk.compose(shared), EmptyLevel()) { _ in .first })
