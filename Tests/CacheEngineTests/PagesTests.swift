@@ -79,6 +79,17 @@ struct PagesTests {
     #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 160)
   }
 
+  @Test("the page on performance shows the instructions that are recorded, and all of them")
+  func counts() throws {
+    let page = try String(
+      contentsOf: Self.root.appending(path: "Sources/CacheEngine/CacheEngine.docc/Performance.md"), encoding: .utf8)
+    let table = try #require(page.firstRange(of: "| path | now |"))
+    let rows = page[table.lowerBound...].components(separatedBy: "\n\n")[0]
+    let shown = rows.matches(of: #/(?m)^\| (.+?) \| ([0-9,]+) \|/#).map { "\($0.1)\t\($0.2.filter { $0 != "," })" }
+    let recorded = try String(contentsOf: Self.root.appending(path: "Benchmarks/counts.tsv"), encoding: .utf8)
+    #expect(shown == recorded.split(separator: "\n").map(String.init))
+  }
+
   /// The anchor that the forge gives a heading.
   private static func anchor(_ heading: String) -> String {
     heading.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.replacing(" ", with: "-")
