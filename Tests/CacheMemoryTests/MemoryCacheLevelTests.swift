@@ -111,6 +111,10 @@ import Testing
     #expect(try await level.get(2) == nil)
     try await level.set(String(repeating: "x", count: 10), forKey: 3)
     #expect(try await level.get(3) != nil)
+    // Whoever stores on a condition is told of that, and of nothing else.
+    #expect(try await level.setIfAbsent(String(repeating: "x", count: 11), forKey: 4))
+    #expect(try await level.get(4) == nil)
+    #expect(try await !level.replace("abc", forKey: 4))
   }
 
   @Test("C130 keys of a custom type never collapse into one entry")

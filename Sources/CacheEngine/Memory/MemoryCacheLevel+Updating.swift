@@ -33,7 +33,7 @@ extension MemoryCacheLevel: UpdatableLevel {
   ///   - key: The key.
   ///   - terms: The lifetime and cost of the new value: nothing is taken over from the previous one.
   ///   - change: Computes the new value from the present one, which is `nil` if there is none or it has expired. `nil` removes it.
-  /// - Returns: The value that was stored; `nil` if there is none now.
+  /// - Returns: The value that was stored, if there was room for it; `nil` if the key was removed.
   /// - Throws: What the closure throws; then nothing is changed.
   @inlinable
   @discardableResult

@@ -204,7 +204,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and what it weighs.
   ///   - condition: What must be true of the key.
-  /// - Returns: Whether the value was stored.
+  /// - Returns: Whether the condition held. A value that there is no room for is not stored then.
   /// - Throws: Nothing: memory always answers.
   @inlinable
   public func store(

@@ -94,7 +94,7 @@ extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: 
   ///   - key: The key to store it under.
   ///   - terms: Its lifetime, its cost, and who stores it.
   ///   - condition: What must be true of the key.
-  /// - Returns: Whether the value was stored.
+  /// - Returns: Whether the condition held.
   /// - Throws: As ``set(_:forKey:)``; the error of a level that could not say whether it holds the key.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition

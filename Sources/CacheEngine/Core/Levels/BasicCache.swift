@@ -146,7 +146,7 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, Updatable
   ///   - key: The key to store it under.
   ///   - terms: Its lifetime, its cost, and who stores it.
   ///   - condition: What must be true of the key.
-  /// - Returns: Whether the value was stored.
+  /// - Returns: Whether the condition held.
   /// - Throws: As ``removeAll(where:)``.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition

@@ -13,7 +13,8 @@ public enum StoreCondition: Sendable, Equatable {
 /// A level that can store a value on a condition, atomically.
 ///
 /// Memory and disk levels can, and so can operators around such levels: in a composition, no other write through that composition
-/// comes between. A fetcher says whether the condition holds, and stores nothing.
+/// comes between. The answer is whether the condition held. A fetcher stores nothing then, and neither does a memory level that has no
+/// room for the value.
 public protocol ConditionalLevel<Key, Value>: CacheLevel {
   /// Stores a value if a condition holds.
   ///
@@ -22,7 +23,7 @@ public protocol ConditionalLevel<Key, Value>: CacheLevel {
   ///   - key: The key to store it under.
   ///   - terms: Its lifetime, its cost, and who stores it.
   ///   - condition: What must be true of the key.
-  /// - Returns: Whether the value was stored.
+  /// - Returns: Whether the condition held.
   /// - Throws: As ``CacheLevel/set(_:forKey:)``.
   func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
@@ -38,7 +39,7 @@ extension ConditionalLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - expiry: When the entry expires; `nil` for the level's own default.
-  /// - Returns: Whether the value was stored.
+  /// - Returns: Whether the condition held.
   /// - Throws: As ``CacheLevel/set(_:forKey:)``.
   public func setIfAbsent(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws -> Bool {
     try await store(value, forKey: key, terms: StoreTerms(expiry: expiry), if: .absent)
@@ -52,7 +53,7 @@ extension ConditionalLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - expiry: When the entry expires; `nil` for the level's own default.
-  /// - Returns: Whether the value was stored.
+  /// - Returns: Whether the condition held.
   /// - Throws: As ``CacheLevel/set(_:forKey:)``.
   public func replace(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws -> Bool {
     try await store(value, forKey: key, terms: StoreTerms(expiry: expiry), if: .present)
