@@ -102,6 +102,11 @@ extension DiskCacheLevel {
       if let store { DiskEntries<Key>.pages(of: store) } else {
         { [elsewhere] in try await elsewhere?.list(from: $0, of: $1) ?? ([], nil, 0) }
       }
-    return DiskEntries(page: page, level: name) { [keyCoding] in try? keyCoding.decode(Data($0)) }
+    return DiskEntries(
+      page: { [self] place, owner in
+        try checkOpen()
+        return try await page(place, owner)
+      }, level: name
+    ) { [keyCoding] in try? keyCoding.decode(Data($0)) }
   }
 }

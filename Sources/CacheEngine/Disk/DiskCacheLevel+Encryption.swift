@@ -15,7 +15,6 @@ extension DiskCacheLevel {
   /// - Complexity: O(n), and every byte is read and written.
   @discardableResult
   public func rotate() async throws -> Int {
-    try checkOpen()
-    return try await change(.rotate(durability)) { try await $0.rotate(durability: durability) }
+    try await change(.rotate(durability)) { try await $0.rotate(durability: durability) }
   }
 }

@@ -232,7 +232,9 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   func change(
     _ request: @autoclosure () throws -> StoreRequest, here: (SegmentedStore) async throws -> Int
   ) async throws -> Int {
-    try await named {
+    // The store may be open for another level.
+    try checkOpen()
+    return try await named {
       if let store {
         let count = try await here(store)
         try store.ears.tell(try request().change, from: origin)
@@ -260,10 +262,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Complexity: O(k) for k entries with the tag.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
-    try checkOpen()
-    return try await change(.removeTagged(tag, durability)) {
-      try await $0.removeAll(tagged: tag, durability: durability)
-    }
+    try await change(.removeTagged(tag, durability)) { try await $0.removeAll(tagged: tag, durability: durability) }
   }
 
   /// Removes everything, whatever its type.

@@ -11,8 +11,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DiskLeavingTests {
   private let folder = DiskFolder()
 
-  private func open(capacity: Int = 8 << 20) throws -> DiskCacheLevel<String, Data> {
-    try DiskCacheLevel(directory: folder.path, capacity: capacity)
+  private func open(
+    capacity: Int = 8 << 20, sharing: StoreSharing = .exclusive
+  ) throws -> DiskCacheLevel<String, Data> {
+    try DiskCacheLevel(directory: folder.path, capacity: capacity, sharing: sharing)
   }
 
   @Test("a level that is released without being closed leaves a checkpoint, with everything in it")
@@ -54,6 +56,32 @@ import Testing
     #expect(level.usage.capacity == 2 << 20)
     #expect(try await level.get("key") == Data([1]))
     try await level.close()
+  }
+
+  @Test(
+    "a level that was closed does nothing any more, to the entries of another one on its directory neither",
+    arguments: [StoreSharing.exclusive, .acrossProcesses])
+  func closedBesideAnother(sharing: StoreSharing) async throws {
+    let (closed, kept) = (try open(sharing: sharing), try open(sharing: sharing))
+    try await kept.set(Data([1]), forKey: "key", tags: ["tag"])
+    try await closed.close()
+    let attempts: [() async throws -> Void] = [
+      { _ = try await closed.get("key") }, { _ = try await closed.lookupIncludingExpired("key") },
+      { try await closed.set(Data([2]), forKey: "key") },
+      { _ = try await closed.setIfAbsent(Data([2]), forKey: "new") },
+      { try await closed.remove("key") }, { try await closed.clear() }, { try await closed.expire("key") },
+      { _ = try await closed.removeAll(tagged: "tag") }, { _ = try await closed.removeAll(withPrefix: "k") },
+      { _ = try await closed.removeExpired() }, { _ = try closed.contains("key") }, { _ = try closed.created("key") },
+      { _ = try await closed.contents() }, { for try await _ in closed.entries() {} },
+      { _ = try await closed.verify() },
+      { _ = try await closed.rotate() },
+    ]
+    for (number, attempt) in attempts.enumerated() {
+      let error = await #expect(throws: CacheError.self, "\(number)") { try await attempt() }
+      #expect(error?.code == .closed, "\(number)")
+    }
+    #expect(try await kept.get("key") == Data([1]))
+    try await kept.close()
   }
 
   @Test("a directory that was moved away is not made anew by letting go of it")
