@@ -212,7 +212,8 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   /// Closes the storage: what was written is synced, the index is written, the folder is released and memory is emptied.
   ///
-  /// Every later call on any view of a storage with a disk fails with `CacheError.Code.closed`. A storage that is released
+  /// Every later call on any view of a storage with a disk fails with `CacheError.Code.closed` (``removeAll()`` with that within a
+  /// `partialFailure` if there are two tiers); only ``removeInMemoryObject(forKey:)`` finds nothing to do. A storage that is released
   /// without being closed does the same a moment later.
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed`.
