@@ -126,6 +126,19 @@ import Testing
   }
 
   @Test(
+    "a head of up to 256 fields and 128 KiB passes, and one that is longer is 502",
+    arguments: [(256, 1, true), (257, 1, false), (2, 100 << 10, true), (2, 129 << 10, false), (4, 50 << 10, false)])
+  func longHead(fields: Int, length: Int, passes: Bool) async throws {
+    let others = (1..<fields).map { "X-\($0): \(String(repeating: "y", count: length))\r\n" }.joined()
+    try await withProxy(origin: { _ in RawAnswer("HTTP/1.1 200 OK\r\n\(others)Content-Length: 0\r\n\r\n") }) {
+      (port, _, _) async throws in
+      let got = Got(try await ask(port, get()))
+      #expect(got.status == (passes ? 200 : 502))
+      #expect(got.fields.contains { $0.contains("error=http_response_header_section_size") } == !passes)
+    }
+  }
+
+  @Test(
     "N8, N35: whatever an origin says, nobody is given what is another's, and nothing is kept that did not come whole")
   func lies() async throws {
     let asked = Mutex<[String: Int]>([:])
