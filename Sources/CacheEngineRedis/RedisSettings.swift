@@ -221,4 +221,16 @@ public struct RedisSettings: Sendable {
     return String(validating: bytes, as: UTF8.self)
   }
 }
+
+extension RedisSettings: CustomReflectable {
+  /// What is printed and what `dump` shows: the address and the user, and never the password.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["address": address, "user": user as Any], displayStyle: .struct)
+  }
+}
+
+extension RedisSettings.Credentials: CustomReflectable {
+  /// What is printed and what `dump` shows: the user, and never the password.
+  public var customMirror: Mirror { Mirror(self, children: ["user": user as Any], displayStyle: .struct) }
+}
 #endif

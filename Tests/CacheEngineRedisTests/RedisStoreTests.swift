@@ -153,6 +153,19 @@ struct RedisStoreTests {
     #expect(try await connections() == before)
   }
 
+  @Test("P7 settings that are printed or dumped show no password")
+  func redaction() throws {
+    let settings = try RedisSettings(url: "redis://ada:hunter2@localhost:7000/1")
+    let credentials = RedisSettings.Credentials(user: "ada", password: "hunter2")
+    var dumped = ""
+    dump(RedisStore(settings), to: &dumped)
+    for text in [
+      "\(settings)", String(reflecting: settings), "\(credentials)", String(reflecting: credentials), dumped,
+    ] {
+      #expect(text.contains("ada") && !text.contains("hunter2"), "\(text)")
+    }
+  }
+
   @Test("passwords, users, databases and sockets that are wrong are told as they are")
   func badInput() async throws {
     let redis = try await TestRedis("--requirepass", "secret")

@@ -23,6 +23,16 @@ import Testing
     return record
   }()
 
+  @Test("P7 an encryption that is printed or dumped does not show its secret")
+  func redaction() {
+    let encryption = SharedEncryption(TestCipher(), secret: [UInt8](repeating: 0xa7, count: 32))
+    var dumped = ""
+    dump(encryption, to: &dumped)
+    for text in ["\(encryption)", String(reflecting: encryption), dumped] {
+      #expect(text.contains("TestCipher") && !text.contains("167"), "\(text)")
+    }
+  }
+
   @Test("what was written is read, with every field")
   func roundTrip() {
     for value in [[], [7], Array(repeating: 9, count: 10_000)] as [[UInt8]] {

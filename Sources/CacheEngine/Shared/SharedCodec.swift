@@ -25,6 +25,11 @@ public struct SharedEncryption: Sendable {
   }
 }
 
+extension SharedEncryption: CustomReflectable {
+  /// What is printed and what `dump` shows: the cipher, and never the secret.
+  public var customMirror: Mirror { Mirror(self, children: ["cipher": cipher], displayStyle: .struct) }
+}
+
 /// How the entries of a shared level become records, and records become entries.
 struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What all of an entry is but its stamps.
