@@ -288,6 +288,18 @@ import Testing
     #expect((run.output + run.errors).contains("c.yaml:2"))
   }
 
+  @Test("check looks at every file that it is given, and fails if one of them is not valid")
+  func checkSeveral() async throws {
+    let folder = try TemporaryFolder()
+    let first = try folder.write("levels:\n  - memroy: { capacity: 1 MiB }\n", to: "first.yaml")
+    let second = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "second.yaml")
+    let third = folder.url.appending(path: "third.yaml").path
+    let run = try await Program.run(["check", first, second, third])
+    #expect(run.status == 3)
+    #expect(run.output.contains("second.yaml: valid; levels memory"))
+    #expect(run.errors.contains("first.yaml:2:5: error: ") && run.errors.contains("third.yaml: error: "))
+  }
+
   @Test("operators do their work in a script, and the statistics tell it")
   func operators() async throws {
     let folder = try TemporaryFolder()
