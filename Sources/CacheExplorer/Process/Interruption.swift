@@ -76,4 +76,19 @@ final class Interruption: Sendable {
 
   /// The exit status that tells of the signal; `nil` if none came.
   var status: Int32? { received.withLock { $0 }.map { 128 + $0.number } }
+
+  /// Does work that a signal cancels, and that begins once signals are told.
+  ///
+  /// - Returns: The exit status that tells of the signal; `nil` if none came.
+  static func during(_ work: @escaping @Sendable () async -> Void) async -> Int32? {
+    let (start, starting) = AsyncStream<Never>.makeStream()
+    let task = Task {
+      for await _ in start {}
+      await work()
+    }
+    let interruption = Interruption { task.cancel() }
+    starting.finish()
+    await task.value
+    return interruption.status
+  }
 }

@@ -64,10 +64,6 @@ extension Session {
   ) async throws {
     let isASCII = appearance.ascii
     let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
-    if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
-    for note in attached.notes + attached.warnings { say(harmless(note)) }
-    let levels = attached.live.levels.map(\.name).joined(separator: ", ")
-    say("its levels are \(harmless(levels)); “help” tells the commands")
     let interpreter = Interpreter(
       OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly,
       onProblem: { say($0.sentence) })
@@ -80,14 +76,18 @@ extension Session {
     } pause: { pause in
       try await MainLoop.sleep(for: pause)
     }
-    let follow = Task { await attached.follow(follower) }
-    let work = Task { await session.run(InputLines.standardInput(), workload: nil) }
-    let interruption = Interruption { work.cancel() }
-    await work.value
-    follow.cancel()
-    await follow.value
+    let status = await Interruption.during {
+      if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
+      for note in attached.notes + attached.warnings { say(harmless(note)) }
+      let levels = attached.live.levels.map(\.name).joined(separator: ", ")
+      say("its levels are \(harmless(levels)); “help” tells the commands")
+      let follow = Task { await attached.follow(follower) }
+      await session.run(InputLines.standardInput(), workload: nil)
+      follow.cancel()
+      await follow.value
+    }
     try await close(interpreter.current.live)
-    if let status = interruption.status { throw ExitCode(status) }
+    if let status { throw ExitCode(status) }
   }
 
   /// Looks for a moment, prints one picture or the statistics, and leaves.

@@ -265,23 +265,21 @@ enum Session {
       show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
     let isASCII = show.appearance.ascii
     let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
-    if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
-    let levels = opened.live.levels.map(\.name).joined(separator: ", ")
-    say("\(harmless(show.configuration.name)) is open; its levels are \(harmless(levels)); “help” tells the commands")
-    if let caption = show.caption { say(caption) }
     let session = PlainSession(
       interpreter: Interpreter(
         opened, mode: .interactive, isReadOnly: show.appearance.readOnly, onProblem: { say($0.sentence) }),
       buffer: buffer,
       mask: show.appearance.keyMask, say: say)
     let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
-    let work = Task {
+    let status = await Interruption.during {
+      if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
+      let levels = opened.live.levels.map(\.name).joined(separator: ", ")
+      say("\(harmless(show.configuration.name)) is open; its levels are \(harmless(levels)); “help” tells the commands")
+      if let caption = show.caption { say(caption) }
       await session.run(InputLines.standardInput(), workload: show.workload, steps: show.steps, logLevel: level)
     }
-    let interruption = Interruption { work.cancel() }
-    await work.value
     try await close(session.interpreter.current.live)
-    if let status = interruption.status { throw ExitCode(status) }
+    if let status { throw ExitCode(status) }
   }
 
   /// Runs the workload to its end, prints one picture or the statistics, and leaves.

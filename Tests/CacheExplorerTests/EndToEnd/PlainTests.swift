@@ -245,4 +245,30 @@ import Testing
     let next = try await Program.run(["run", file], input: "set a b\n")
     #expect(next.status == 0 && next.output.contains("set: ok"))
   }
+
+  @Test("a signal that comes while it greets ends it in the same way", arguments: ["open", "attach"])
+  func signalsWhileGreeting(command: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - disk: { directory: ./d, capacity: 1 MiB }\n", to: "c.yaml")
+    #expect(try await Program.run(["run", file], input: "set a b\n").status == 0)
+    let pipe = folder.url.appending(path: "pipe").path
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    // Full: what the greeting is written into waits.
+    let full = unsafe open(pipe, O_RDWR | O_NONBLOCK)
+    defer { close(full) }
+    let page = [UInt8](repeating: 0x20, count: 4_096)
+    while unsafe write(full, page, page.count) > 0 {}
+    let place = command == "open" ? file : folder.url.appending(path: "d").path
+    let program = try RunningProgram(
+      ["-c", "exec \"$0\" \"$@\" >\"$PIPE\"".replacing("$PIPE", with: pipe), Program.path, command, place],
+      executable: "/bin/sh")
+    #expect(await program.complaint { $0.contains("everything is told in sentences") } != nil)
+    program.signal(SIGTERM)
+    var taken = page
+    while program.isRunning {
+      _ = unsafe read(full, &taken, taken.count)
+      await Task.yield()
+    }
+    #expect(await program.end().status == 128 + SIGTERM)
+  }
 }
