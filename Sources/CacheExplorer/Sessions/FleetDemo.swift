@@ -22,7 +22,6 @@ import Darwin
 enum FleetDemo {
   static let name = "fleet"
   static let caption = "three processes over one redis-server: what one writes the others forget, and one loads for all"
-  private static let first = "cx-fleet-"
   /// For so long the processes may take to begin.
   private static let patience = Duration.seconds(15)
 
@@ -34,7 +33,7 @@ enum FleetDemo {
         "error: demo fleet needs a redis-server, and none is in PATH; install it: apt-get install redis-server on "
           + "Debian and Ubuntu, dnf install valkey on Fedora, brew install redis on macOS")
     }
-    let folder = try ScratchFolder.make("\(first)\(UUID().uuidString.prefix(8).lowercased())").path
+    let folder = try ScratchFolder.fleet.make().path
     var children: [ChildProcess] = []
     defer {
       for child in children.reversed() { child.end() }
@@ -115,7 +114,7 @@ enum FleetDemo {
 
   /// Nothing but a folder that was made here.
   private static func remove(_ folder: String) {
-    guard folder.split(separator: "/").last?.hasPrefix(first) == true else { return }
+    guard let name = folder.split(separator: "/").last, ScratchFolder.isOurs(String(name)) else { return }
     try? FileManager.default.removeItem(atPath: folder)
   }
 }

@@ -27,7 +27,7 @@ extension Session {
     _ sides: [CacheConfiguration], files: [String], request: WorkloadRequest, drive: TraceDrive, runs: Int,
     format: ScriptRunner.Format, isStrict: Bool
   ) async throws {
-    let folder = try ScratchFolder.make("cache-explorer-compare-\(UUID().uuidString)")
+    let folder = try ScratchFolder.compare.make()
     defer { try? FileManager.default.removeItem(at: folder) }
     let trace = request.file ?? request.name
     let path = try readable(trace, folder: folder)

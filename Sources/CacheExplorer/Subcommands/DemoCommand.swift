@@ -63,7 +63,7 @@ struct DemoCommand: AsyncParsableCommand {
         "error: there is no demo “\(name)”; \(NearestName.remedy(for: name, among: Demo.all.map(\.name) + [FleetDemo.name]))"
       )
     }
-    let folder = try ScratchFolder.make("cache-explorer-demo-\(UUID().uuidString)")
+    let folder = try ScratchFolder.demo.make()
     defer { try? FileManager.default.removeItem(at: folder) }
     let configuration = try Loaded.demo(demo, folder: folder.path)
     if let file = recording.export {
