@@ -101,7 +101,7 @@ struct ServedScreenTests {
     #expect(new.contains("forwarded") && new.contains("uri-miss, private"))
     let kept = try #require(row("/kept"))
     #expect(kept.contains("hit") && kept.contains("5s") && kept.contains("55s") && kept.contains("2 KiB"))
-    #expect(lines().contains { $0.contains("HTTP 1–3 of the last 3") && $0.contains("from the cache 33.3% of 3") })
+    #expect(lines().contains { $0.contains("HTTP 1–3 of the last 3") && $0.contains("without the server 33.3% of 3") })
     // The newest is first, and chosen; what it means stands beside it.
     #expect(try #require(row("/asked")).contains("▸"))
     #expect(lines().contains { $0.contains("said") } && lines().contains { $0.contains("right.") })

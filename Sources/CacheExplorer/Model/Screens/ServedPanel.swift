@@ -184,7 +184,7 @@ package enum ServedPanel: Panel {
       "HTTP",
       [
         Figure(
-          name: "from the cache", value: FigureTable.percent(counts.hits, counts.answered),
+          name: "without the server", value: FigureTable.percent(counts.hits, counts.answered),
           definition: "requests answered without asking the server ÷ requests that cache or server answered",
           unit: "percent of requests", window: FigureTable.session,
           source: "the proxy's counts; expect calls it http.hit"),
@@ -241,7 +241,7 @@ package enum ServedPanel: Panel {
     guard let counts = list.counts else { return "" }
     var text: DisplayText = ""
     let parts =
-      ["from the cache \(FigureTable.percent(counts.hits, counts.answered)) of \(Format.count(counts.answered))"]
+      ["without the server \(FigureTable.percent(counts.hits, counts.answered)) of \(Format.count(counts.answered))"]
       + (list.lost > 0 ? ["not listed \(Format.count(list.lost))"] : [])
       + (counts.validated > 0 ? ["validated \(Format.count(counts.validated))"] : [])
       + ["saved \(Format.bytes(counts.savedBytes))"]
