@@ -215,10 +215,10 @@ extension Session {
         let served = try await ServedCache.open(
           serving.configuration, file: serving.file, origin: origin, terms, clock: clock, observers: observers,
           report: { problems.note($0) }, observe: observe)
-        let address = ServedAddress(host: terms.settings.host, port: served.proxy.port).text
+        let address = ServedAddress(host: terms.settings.host, port: served.proxy.port)
         return Served(
-          live: served.live, title: "\(address) → \(origin.authority)",
-          greeting: "listening at http://\(address) for \(origin.scheme)://\(origin.authority)",
+          live: served.live, title: address.title(before: origin.authority),
+          greeting: "listening at http://\(address.text) for \(origin.scheme)://\(origin.authority)",
           run: { try await served.proxy.serve() }, stop: { await served.proxy.stop(within: $0) })
       case .demo:
         let demo = try await ServedDemo.open(

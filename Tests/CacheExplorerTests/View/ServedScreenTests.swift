@@ -1,6 +1,7 @@
 #if Explorer
 import Testing
 
+@testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerState
 @testable import ExplorerText
@@ -48,6 +49,20 @@ struct ServedScreenTests {
 
   /// A row of the list, which begins below the titles; beside those stands what is chosen.
   private func row(_ text: String) -> String? { lines().dropFirst(3).first { $0.contains(text) } }
+
+  @Test(
+    "The title says where the proxy listens and whom it asks, in whole where there is room",
+    arguments: [
+      ("127.0.0.1", "127.0.0.1:3000", 80, ":8080 → :3000"), ("::1", "[::1]:3000", 80, ":8080 → :3000"),
+      ("localhost", "127.0.0.1:3000", 120, "localhost:8080 →….1:3000"),
+      ("localhost", "127.0.0.1:3000", 144, "localhost:8080 → 127.0.0.1:3000"),
+      ("127.0.0.1", "127.0.0.1", 144, "127.0.0.1:8080 → 127.0.0.1"),
+    ])
+  mutating func title(host: String, authority: String, width: Int, expected: String) throws {
+    scene.model.title = ServedAddress(host: host, port: 8_080).title(before: authority)
+    let heading = try #require(lines(Size(width: width, height: 40)).first)
+    #expect(heading.contains("CacheExplorer \(width < 100 ? "" : " ")\(expected)  ●"), "\(heading)")
+  }
 
   @Test("Without a proxy the screen says what would make one, and stays where it was")
   mutating func none() {

@@ -57,6 +57,15 @@ package struct ServedAddress: Equatable, Sendable {
   /// As it stands in a URL.
   package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+  /// What to call a proxy that listens here; a host that it shares with its server goes without saying.
+  ///
+  /// `authority`: The server's.
+  package func title(before authority: String) -> String {
+    let place = text.dropLast(String(port).utf8.count)
+    guard authority.hasPrefix(place) else { return "\(text) → \(authority)" }
+    return ":\(port) → :\(authority.dropFirst(place.count))"
+  }
+
   private static func port(_ text: Substring) -> Int? {
     guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text)

@@ -12,7 +12,7 @@ enum Header {
     let gap: DisplayText = isWide && (rect.width >= 140 || sign == nil) ? "   " : "  "
     var spans = [Span(" ")]
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
-    spans += [Span(DisplayText(model.title).shortened(to: isWide ? 24 : 12)), Span("  ")]
+    spans += [Span(DisplayText(model.title).shortened(to: room(forTitle: rect.width))), Span("  ")]
     spans += state(model)
     if let recording = model.recording { spans += [Span(gap), Span(DisplayText(recording.text), .warning)] }
     let rate = Format.rate(picture.requests.seconds.rate(at: picture.now) { $0.asked })
@@ -35,6 +35,9 @@ enum Header {
     // Plain: it changes every second, and a colour is most of what that costs.
     if used <= room { canvas.write(clock, endingAt: rect.right - 1, y: rect.y) }
   }
+
+  /// As much as it may take from the figures; the same for every title, so that nothing moves.
+  private static func room(forTitle width: Int) -> Int { width >= 100 ? max(24, width - 112) : 13 }
 
   private static func state(_ model: Model) -> [Span] {
     guard let frozen = model.frozen else {
