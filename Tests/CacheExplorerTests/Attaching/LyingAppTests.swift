@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,6 +84,38 @@ import Darwin
       try await RemoteStorage(client: session.client, level: "memory").contents()
     }
     session.client.close()
+  }
+
+  @Test("of an app that names levels without end only some are told apart, nothing is left out, and the log says so")
+  func levelsWithoutEnd() async throws {
+    let greeting = try await script()[0]
+    var lines = greeting.prefix { $0 != 0x0a } + [0x0a]
+    let count = 3 * ToldNames.most
+    for number in 0..<count {
+      var (counts, level) = (CacheStatistics.Snapshot(), CacheStatistics.Level())
+      (level.lookups, level.misses) = (1, [MissReason(rawValue: "reason \(number)"): 1])
+      (counts.levels, counts.served, counts.requests) = (["level \(number)": level], ["level \(number)": 1], 1)
+      lines += Wire.bytes(ServerLine(counts: counts))
+    }
+    let session = try session(greeting: Array(lines), pieces: .max) { _ in nil }
+    let log = Mutex<[String]>([])
+    let follower = Follower(
+      post: { message in if case .log(let lines, _) = message { log.withLock { $0 += lines.map(\.text) } } },
+      use: { _ in }, pause: { _ in try await ContinuousClock().sleep(for: .seconds(3_600)) })
+    session.begin(EventBuffer())
+    let following = Task {
+      await AppFollower(place: AppPlace(path: "/nowhere")) { _ in true }.follow(session, follower)
+    }
+    try await turns { session.cache.live.statistics.snapshot.requests == count }
+    try await turns { log.withLock { !$0.isEmpty } }
+    following.cancel()
+    session.client.close()
+    await following.value
+    let counts = session.cache.live.statistics.snapshot
+    #expect(counts.levels.count + counts.levels.values.reduce(0) { $0 + $1.misses.count } <= 2 * ToldNames.most + 2)
+    #expect(counts.served.values.reduce(0, +) == count)
+    #expect(counts.levels.values.reduce(0) { $0 + $1.lookups } == count)
+    #expect(log.withLock { $0.count { $0.hasPrefix("the app names more than ") } } == 1)
   }
 
   // MARK: What is said

@@ -78,6 +78,7 @@ struct AppFollower: Sendable {
   }
 
   private func news(of session: AppSession, _ follower: Follower) async -> String? {
+    var toldOfOthers = false
     while !Task.isCancelled {
       for told in await session.inlet.mailbox.take() {
         switch told {
@@ -88,6 +89,11 @@ struct AppFollower: Sendable {
         case .ended(let why): return Task.isCancelled ? nil : why
         case .events, .hearing: break
         }
+        guard !toldOfOthers, session.inlet.hasOtherNames else { continue }
+        toldOfOthers = true
+        log(
+          "the app names more than \(ToldNames.most) levels and reasons; those beyond them count as “\(ToldNames.others)”",
+          .warning, session, follower)
       }
     }
     return nil

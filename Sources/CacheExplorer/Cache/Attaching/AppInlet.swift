@@ -14,6 +14,7 @@ final class AppInlet: Sendable {
     var observers: [any CacheObserver] = []
     var seat: FleetSeat?
     var lose: @Sendable (Int) -> Void = { _ in }
+    var names = ToldNames()
   }
 
   /// What is not an event.
@@ -23,6 +24,9 @@ final class AppInlet: Sendable {
 
   /// How many events the app dropped because this side was too slow.
   var droppedCount: Int { dropped.load(ordering: .relaxed) }
+
+  /// Whether the app names more levels than are told apart.
+  var hasOtherNames: Bool { state.withLock { $0.names.hasOthers } }
 
   func take(_ news: InspectorClient.News) {
     let isHeld = state.withLock { state in
@@ -57,7 +61,7 @@ final class AppInlet: Sendable {
     let (live, observers, seat, lose) = state.withLock { ($0.live, $0.observers, $0.seat, $0.lose) }
     if case .counts(let counts) = news, let live {
       live.figures.pass(live.clock.now)
-      live.statistics.add(counts)
+      live.statistics.add(state.withLock { $0.names.told(counts) })
     }
     if case .hearing(let deafSince) = news { seat?.hears(deafSince: deafSince) }
     if case .ended = news {
@@ -73,7 +77,7 @@ final class AppInlet: Sendable {
       dropped.add(lost, ordering: .relaxed)
       lose(lost)
     }
-    for event in events {
+    for event in state.withLock({ state in events.map { state.names.told($0) } }) {
       for observer in observers { observer.record(event) }
     }
   }
