@@ -65,6 +65,9 @@ import Testing
     #expect(try text.encode(composed) == text.encode(decomposed))
     let sets = ByteCoding<Set<String>>.canonicalJSON
     #expect(try sets.encode([composed, "b", "a"]) == sets.encode(["a", "b", decomposed]))
+    // What is made for values keeps them as they are.
+    #expect(try ByteCoding<String>.utf8.encode(composed) != ByteCoding<String>.utf8.encode(decomposed))
+    #expect(try ByteCoding<String>.json.encode(composed) != ByteCoding<String>.json.encode(decomposed))
   }
 
   @Test("Memory pressure can be heard of by what is no level, until the subscription is cancelled")

@@ -77,6 +77,8 @@ extension ByteCoding where Value == Data {
 
 extension ByteCoding where Value == String {
   /// UTF-8, code unit for code unit.
+  ///
+  /// Strings that are equal may have different code units: for keys there is ``canonicalText``.
   public static var utf8: ByteCoding {
     ByteCoding(name: "utf8", encode: { Data($0.utf8) }, decode: Self.text(from:))
   }
@@ -90,9 +92,10 @@ extension ByteCoding where Value == String {
 }
 
 extension ByteCoding where Value: Codable {
-  /// JSON with sorted keys, so that equal values make equal bytes.
+  /// JSON with sorted keys.
   ///
-  /// What is nested more than 128 deep fails.
+  /// What is nested more than 128 deep fails. Equal sets, and texts of other code points, may make different bytes: for keys there
+  /// is ``canonicalJSON``.
   public static var json: ByteCoding {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
@@ -104,7 +107,7 @@ extension ByteCoding where Value: Codable {
   /// What is nested more than 128 deep fails.
   ///
   /// - Parameters:
-  ///   - encoder: Writes values. For keys it needs `.sortedKeys`, so that equal values make equal bytes.
+  ///   - encoder: Writes values. For keys it has to write equal ones alike: `.sortedKeys` is not enough for sets and texts.
   ///   - decoder: Reads what the encoder wrote.
   /// - Returns: The coding. It has the name that ``json`` has, so each reads what the other wrote, as far as it can.
   public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> ByteCoding {
