@@ -98,7 +98,7 @@ import Darwin
       lines += Wire.bytes(ServerLine(counts: counts))
     }
     let session = try session(greeting: Array(lines), pieces: .max) { _ in nil }
-    let log = Mutex<[String]>([])
+    let log = Synchronization.Mutex<[String]>([])
     let follower = Follower(
       post: { message in if case .log(let lines, _) = message { log.withLock { $0 += lines.map(\.text) } } },
       use: { _ in }, pause: { _ in try await ContinuousClock().sleep(for: .seconds(3_600)) })
