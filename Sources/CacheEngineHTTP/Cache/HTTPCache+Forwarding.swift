@@ -345,7 +345,8 @@ extension HTTPCache {
             // An unsafe request that was answered meanwhile waits for its turn, and removes this.
           }
         } catch {
-          let areStillGood = before?.responses.allSatisfy { isStillGood($0, beside: variants) } ?? false
+          let isPartial = (error as? CacheError)?.code == .partialFailure
+          let areStillGood = before?.responses.allSatisfy { isStillGood($0, beside: variants, isPartial) } ?? false
           if !areStillGood { failedRemovals.insert(key) }
           throw error
         }
@@ -358,11 +359,14 @@ extension HTTPCache {
 
   /// Whether a stored response may stay in use where these were to be stored in its place.
   ///
-  /// One that is stale anyway, and has just been confirmed, can do without the new fields: it is asked about again.
-  private func isStillGood(_ old: StoredResponse, beside new: StoredVariants) -> Bool {
+  /// One that is stale is asked about again in any case: then it can do without the new fields, if it has just been confirmed, and a part
+  /// of the level that has the new ones stays of use.
+  private func isStillGood(_ old: StoredResponse, beside new: StoredVariants, _ isPartial: Bool) -> Bool {
     let isStale = policy.remainingLife(of: old, at: clock.timeSinceEpoch) ?? .zero <= .zero
     return new.responses.contains {
-      $0 == old || isStale && $0.isSameRepresentation(as: old) && $0.body == old.body
+      if $0 == old { return true }
+      guard isStale else { return false }
+      return isPartial ? $0.selecting == old.selecting : $0.isSameRepresentation(as: old) && $0.body == old.body
     }
   }
 }

@@ -24,6 +24,7 @@ struct ForgettingTests {
     private let variants = Mutex<[String: StoredVariants]>([:])
     let isUnreadable = Mutex(false)
     let isUnchangeable = Mutex(false)
+    let failsInPart = Mutex(false)
 
     var level: BasicCache<String, StoredVariants> {
       BasicCache(
@@ -35,6 +36,7 @@ struct ForgettingTests {
         set: { [self] value, key in
           if isUnchangeable.withLock({ $0 }) { throw CacheError(.diskWriteFailed, "not now") }
           variants.withLock { $0[key] = value }
+          if failsInPart.withLock({ $0 }) { throw CacheError(.partialFailure, "the other part did not") }
         },
         remove: { [self] key in
           try Task.checkCancellation()
@@ -380,6 +382,20 @@ struct ForgettingTests {
     #expect(try await cache.response(for: get("Accept-Language: de")).text() == "1")
     #expect(try await cache.response(for: get()).status.isHit)
     #expect(try await !cache.response(for: get("Accept-Language: de")).status.isHit)
+  }
+
+  @Test("what a part of the level took in the place of what was stale answers; of what was fresh, nothing does")
+  func failsInPart() async throws {
+    let cache = cache(ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") })
+    _ = try await cache.response(for: get()).text()
+    kept.failsInPart.withLock { $0 = true }
+    clock.advance(by: .seconds(20))
+    #expect(try await cache.response(for: get()).text() == "1")
+    let answer = try await cache.response(for: get())
+    #expect(answer.status.isHit)
+    #expect(try await answer.text() == "1")
+    _ = try await cache.response(for: get("Cache-Control: no-cache")).text()
+    #expect(try await !cache.response(for: get()).status.isHit)
   }
 
   @Test("nothing answers after a removal of everything that failed, until everything has been removed")
