@@ -259,16 +259,14 @@ import Testing
     let page = [UInt8](repeating: 0x20, count: 4_096)
     while unsafe write(full, page, page.count) > 0 {}
     let place = command == "open" ? file : folder.url.appending(path: "d").path
-    let program = try RunningProgram(
-      ["-c", "exec \"$0\" \"$@\" >\"$PIPE\"".replacing("$PIPE", with: pipe), Program.path, command, place],
-      executable: "/bin/sh")
-    #expect(await program.complaint { $0.contains("everything is told in sentences") } != nil)
-    program.signal(SIGTERM)
+    // Not as a child of the tests' threads: those block signals, and it would as well.
+    let terminal = try PseudoTerminal(
+      "/bin/sh", arguments: ["-c", "exec \"$0\" \"$@\" >'\(pipe)'", Program.path, command, place],
+      width: 120, height: 24, environment: ["HOME": folder.url.path()])
+    try await terminal.wait(forText: "everything is told in sentences")
+    terminal.signal(SIGTERM)
     var taken = page
-    while program.isRunning {
-      _ = unsafe read(full, &taken, taken.count)
-      await Task.yield()
-    }
-    #expect(await program.end().status == 128 + SIGTERM)
+    while unsafe read(full, &taken, taken.count) > 0 {}
+    #expect(try await terminal.ending() == .exited(128 + SIGTERM))
   }
 }
