@@ -16,13 +16,13 @@
 /// returns what that holds by then. If the upper level does not store at once, a read waits for its copy as long as
 /// ``BackFill`` says. A placeholder (``Entry/isPlaceholder``) is not copied.
 ///
-/// Writes of one key are carried out one by one, first come, first served, in the lower level first, so that all
-/// levels end up with the same value. Every level is tried; if some fail, one error names them. With
-/// ``PartialStores/refused``, a store that fails in the lower level ends there, and both levels keep their previous value.
-/// If a level below, asked to write a key, writes the same key through the same composition, that write would wait for
-/// itself, and fails with ``CacheError/Code/circular``. So does one that is made by the load of a pool that the level below
-/// reads from, or one of a key whose own write waits for it. If a level below starts tasks of its own and waits for them,
-/// this is not detected for what those write.
+/// Writes of one key are carried out one by one, first come, first served, in the lower level first, so that all levels end up with the
+/// same value. Every level is tried; if some fail, one error names them, and these keep their previous value, which they may go on
+/// answering with until the key is removed or written again. With ``PartialStores/refused``, a store that fails in the lower level ends
+/// there, and both levels keep their previous value. If a level below, asked to write a key, writes the same key through the same
+/// composition, that write would wait for itself, and fails with ``CacheError/Code/circular``. So does one that is made by the load of a
+/// pool that the level below reads from, or one of a key whose own write waits for it. If a level below starts tasks of its own and waits
+/// for them, this is not detected for what those write.
 ///
 /// A clear, a removal by tag or condition, and an invalidation wait for no write below and hold none up; they too begin with the
 /// lower level. Each key is removed at a moment of its own. If the upper level stores at once, as memory does, no
