@@ -346,7 +346,10 @@ extension HTTPCache {
           }
         } catch {
           let isPartial = (error as? CacheError)?.code == .partialFailure
-          let areStillGood = before?.responses.allSatisfy { isStillGood($0, beside: variants, isPartial) } ?? false
+          // What cannot be read either is not known to be outdated by an answer: a level that is away comes back with what it had.
+          let areStillGood =
+            before.map { $0.responses.allSatisfy { isStillGood($0, beside: variants, isPartial) } }
+            ?? (isValid && !variants.responses.isEmpty)
           if !areStillGood { failedRemovals.insert(key) }
           throw error
         }

@@ -398,6 +398,19 @@ struct ForgettingTests {
     #expect(try await !cache.response(for: get()).status.isHit)
   }
 
+  @Test("while the level is away, requests cost nothing of what it comes back with")
+  func awayLevel() async throws {
+    let cache = cache(ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") })
+    #expect(try await cache.response(for: get()).text() == "0")
+    for isAway in [true, false] {
+      kept.isUnreadable.withLock { $0 = isAway }
+      kept.isUnchangeable.withLock { $0 = isAway }
+      let answer = try await cache.response(for: get())
+      #expect(answer.status.isHit == !isAway)
+      #expect(try await answer.text() == (isAway ? "1" : "0"))
+    }
+  }
+
   @Test("nothing answers after a removal of everything that failed, until everything has been removed")
   func failsToRemoveAll() async throws {
     let cache = cache(ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") })
