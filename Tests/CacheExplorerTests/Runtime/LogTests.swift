@@ -62,7 +62,7 @@ struct LogTests {
       let word = event.kind.description
       let rest = line.text.utf8.dropFirst(max(6, word.utf8.count))
       let told = Array("\(line.source) \(word)".utf8) + rest + (line.request.map { Array(" \($0)".utf8) } ?? [])
-      guard Array(event.description.utf8) == told else {
+      guard event.description == String(decoding: told, as: UTF8.self).onOneLine else {
         return "the logger says “\(event)”, and the screen “\(line.text)”"
       }
     }

@@ -74,19 +74,26 @@ extension CacheEvent {
   }
 }
 
-extension CacheEvent: CustomStringConvertible {
-  /// The event as a line of a log, without its time.
-  ///
-  /// It stays one line, without control characters, whatever a key or an error holds: these are escaped.
-  public var description: String {
-    let line = ([level ?? "cache", kind.description] + particulars + (request.map { [$0.description] } ?? [])).joined(
-      separator: " ")
-    return line.unicodeScalars.reduce(into: "") { text, scalar in
+extension String {
+  /// The text without line breaks and control characters, which are escaped.
+  package var onOneLine: String {
+    unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar.properties.generalCategory {
       case .control, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
       default: text.unicodeScalars.append(scalar)
       }
     }
+  }
+}
+
+extension CacheEvent: CustomStringConvertible {
+  /// The event as a line of a log, without its time.
+  ///
+  /// It stays one line, without control characters, whatever a key or an error holds: these are escaped.
+  public var description: String {
+    ([level ?? "cache", kind.description] + particulars + (request.map { [$0.description] } ?? [])).joined(
+      separator: " "
+    ).onOneLine
   }
 
   /// What a line of a log says behind the word for what happened: the key, how it went, and for which key room was made.
