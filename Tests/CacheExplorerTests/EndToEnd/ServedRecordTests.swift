@@ -26,8 +26,8 @@ struct ServedRecordTests {
       width: 120, height: 40,
       environment: ["TERM": "xterm-256color", "LANG": "C.UTF-8", "HOME": folder.url.path()])
     try await terminal.wait(for: "the picture") { $0.screen.rows[0].contains("● REC ") }
-    let place = try #require(terminal.sight.screen.rows[0].firstMatch(of: /127\.0\.0\.1:\d+/))
-    let address = "http://\(place.0)"
+    let place = try #require(terminal.sight.screen.rows[0].firstMatch(of: /(:\d+)\ →/))
+    let address = "http://127.0.0.1\(place.1)"
     let fields = ["--header", "Accept-Language: geheim", "--header", "Cookie: geheim"]
     for _ in 0..<2 { #expect(try await Curl.run(fields + [address + Self.path]).output == "the content") }
     try await terminal.wait(for: "both requests") { sight in
