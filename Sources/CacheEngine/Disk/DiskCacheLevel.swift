@@ -236,9 +236,9 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     try checkOpen()
     return try await named {
       if let store {
-        let count = try await here(store)
-        try store.ears.tell(try request().change, from: origin)
-        return count
+        // What failed may have been carried out in part.
+        defer { try? store.ears.tell(try request().change, from: origin) }
+        return try await here(store)
       }
       return try await elsewhere?.change(try request(), from: origin) ?? 0
     }

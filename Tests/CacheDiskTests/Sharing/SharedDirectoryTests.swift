@@ -438,6 +438,33 @@ import Testing
     #expect(try await cache.get("a") == value(1))
   }
 
+  @Test("others hear of a removal of everything that failed on its way", arguments: [false, true])
+  func failedClear(isShared: Bool) async throws {
+    let isStuck = Mutex(false)
+    let real = FileCalls()
+    var calls = real
+    calls.unlink = { directory, name in
+      guard name.hasPrefix("log-"), isStuck.withLock({ $0 }) else { return real.unlink(directory, name) }
+      errno = EPERM
+      return -1
+    }
+    func open() throws -> Level {
+      try Level(
+        directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+        durability: .buffered, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
+        removalListener: nil, calls: calls, sharing: isShared ? Self.sharing(apart: false) : .exclusive)
+    }
+    let (disk, other) = (try open(), try open())
+    let cache = MemoryCacheLevel<String, Data>(clock: clock).compose(other, coherence: Coherence(other))
+    try await turns { cache.coherence.deafSince == nil }
+    try await cache.set(value(1), forKey: "a")
+    isStuck.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await disk.clear() }
+    #expect(try await other.get("a") == nil)
+    try await turns { cache.peek("a") == nil }
+    isStuck.withLock { $0 = false }
+  }
+
   @Test("a level that shares its directory with no other process hears everything, and what others of its own change")
   func alone() async throws {
     let disk = try Level(directory: folder.path, capacity: 8 << 20, clock: clock)

@@ -84,10 +84,9 @@ final class StoreServer: Sendable {
     if isAgain, let known = await outcome(ofRepeated: request, scope) { return known }
     ledger.withLock { $0.touch(scope) }
     let reply = await carryOut(request)
-    if case .count(let count) = reply, let change = request.change {
-      if case .put = request, count == 0 { return reply }
-      publish(change, from: origin)
-    }
+    // What failed may have been carried out in part; only a set whose condition did not hold has changed nothing for certain.
+    if case .put = request, case .count(0) = reply { return reply }
+    if let change = request.change { publish(change, from: origin) }
     return reply
   }
 
