@@ -29,7 +29,7 @@ struct Miniature: Sendable {
       }
       return true
     }
-    if !order.isFull { order.fill() }
+    if !order.isFull, order.count >= size { order.fill() }
     let isReturning = order.forgetGhost(hash, mixed)
     var slot: Int32?
     while order.count >= size, let victim = order.evict(sketch) {
