@@ -87,6 +87,26 @@ import Testing
     #expect(hits(begunWith: 84) == hits(begunWith: 100))
   }
 
+  @Test("what was popular long ago keeps nothing out that is more popular than the rest")
+  func formerlyPopular() {
+    var (order, sketch) = (WindowedOrder(.frequency), FrequencySketch(period: 1_000))
+    sketch.reserve(100)
+    for slot in 0..<100 as Range<Int32> { order.inserted(slot, hash: UInt32(slot), isReturning: false) }
+    order.fill()
+    sketch.increment(0, by: 15)
+    for hash in 1..<100 as Range<UInt32> { sketch.increment(hash) }
+    var held = Set(0..<100 as Range<UInt32>)
+    for hash in 100..<200 as Range<UInt32> {
+      sketch.increment(hash, by: 3)
+      guard let slot = order.evict(sketch) else { return }
+      held.remove(order.hash(slot))
+      held.insert(hash)
+      order.inserted(slot, hash: hash, isReturning: false)
+    }
+    expect(held.contains(0))
+    #expect(held.count { $0 >= 100 } > 90)
+  }
+
   @Test("what the adaptive policy reaches on recorded requests depends little on the hashes of the keys")
   func luck() throws {
     let requests = try TestTrace.web.requests

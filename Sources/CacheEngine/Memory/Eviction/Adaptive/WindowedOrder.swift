@@ -97,11 +97,16 @@ struct WindowedOrder: Sendable {
     }
     let hash = lists.hash(newcomer)
     let mixed = FrequencySketch.mix(hash)
-    // A tie is lost by what comes from the window: else a scan would wash the main part out.
-    if division.duels, let resident, sketch.frequency(of: mixed) > sketch.frequency(lists.hash(resident)) {
-      lists.move(newcomer, to: Self.probation)
-      lists.remove(resident)
-      return resident
+    if division.duels, let resident {
+      let (came, stays) = (sketch.frequency(of: mixed), sketch.frequency(lists.hash(resident)))
+      // A tie is lost by what comes from the window: else a scan would wash the main part out.
+      if came > stays {
+        lists.move(newcomer, to: Self.probation)
+        lists.remove(resident)
+        return resident
+      }
+      // What was popular and is asked for no more would keep everything out that is more popular than the rest.
+      if stays > came &+ 1 { lists.move(resident, to: Self.probation) }
     }
     lists.remove(newcomer)
     // From the second one on, what leaves makes room for a heavy entry; light ones that ask for no room make up for it.
