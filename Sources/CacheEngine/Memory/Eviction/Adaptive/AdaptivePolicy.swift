@@ -2,7 +2,7 @@ public import CacheCore
 
 /// Divides the entries between what came lately and what comes often, in the way that would have had most hits.
 ///
-/// No division is the best for all requests: a window of a hundredth wins on stable popularity and on loops, all of
+/// No division is the best for all requests: a window of a fiftieth wins on stable popularity and on loops, all of
 /// the entries by recency where requests come in phases. So each ``Division`` is tried all the time, by a
 /// ``Miniature``: a cache of some hundred hashes that sees a sample of the keys, chosen by their hashes. The
 /// division whose miniature had most hits lately is the one that the entries are kept by.

@@ -20,6 +20,10 @@ struct Trial: Sendable {
   ///
   /// The first is for samples of one key in four or more, the second for smaller ones.
   private static let (evidence, evidenceOfFew) = (2.0, 1.2)
+  /// As much chance is allowed for as in so many requests, however few were seen.
+  ///
+  /// What comes first after the cache was full for the first time favours order of use.
+  private static let doubt = 100.0
 
   private var miniatures = ContiguousArray(Division.allCases.map { Miniature($0) })
   /// The entries of each miniature; 0 before the first.
@@ -105,9 +109,9 @@ struct Trial: Sendable {
   private func margin(over leader: Division) -> Double {
     guard isDense else {
       let score = scores[best.rawValue]
-      return Self.evidenceOfFew * min(score, seen - score).squareRoot()
+      return Self.evidenceOfFew * (min(score, seen - score) + Self.doubt).squareRoot()
     }
-    return Self.evidence * (wins(leader, best) + wins(best, leader)).squareRoot()
+    return Self.evidence * (wins(leader, best) + wins(best, leader) + Self.doubt).squareRoot()
   }
 
   private func wins(_ winner: Division, _ loser: Division) -> Double {
