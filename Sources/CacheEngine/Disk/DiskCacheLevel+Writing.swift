@@ -87,6 +87,7 @@ extension DiskCacheLevel {
   }
 
   /// Tells other levels that a value was stored, if it was.
+  @discardableResult
   private func tell(_ store: SegmentedStore, _ key: StoreKey, _ count: Int) -> Bool {
     if count > 0 { store.ears.tell(.key(key), from: origin) }
     return count > 0
@@ -96,7 +97,11 @@ extension DiskCacheLevel {
     do {
       switch work {
       case .here(let store, let work, let key):
-        return tell(store, key, try await store.performInTurn(work, durability))
+        // What fails is taken back, but others may have read it before that.
+        var count = 1
+        defer { tell(store, key, count) }
+        count = try await store.performInTurn(work, durability)
+        return count > 0
       case .elsewhere(let elsewhere, let put): return try await elsewhere.change(.put(put), from: origin) > 0
       }
     } catch { throw named(error) }
