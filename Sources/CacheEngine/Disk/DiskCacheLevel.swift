@@ -70,7 +70,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock by which lifetimes are measured.
-  ///   - removalListener: Called for every entry that leaves, after it has left, on a thread of the store.
+  ///   - removalListener: Called for every entry that leaves, after it has left, on a thread of the store. Of what leaves after
+  ///     ``close()``, because other levels use the directory, it hears nothing.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
   ///   ``CacheError/Code/invalidSetting``, ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
   ///   ``CacheError/Code/diskWriteFailed``.
@@ -142,8 +143,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   deinit {
-    _ = store?.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
-    elsewhere?.unlisten(ObjectIdentifier(self))
+    stopListening()
     guard !isClosed.withLock({ $0 }) else { return }
     store?.leave()
     elsewhere?.leave()
@@ -301,11 +301,18 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       return !isClosed
     }
     if isFirst {
+      // What leaves by closing is still told.
+      defer { stopListening() }
       try await named {
         try await store?.close()
         try await elsewhere?.close()
       }
     }
+  }
+
+  private func stopListening() {
+    _ = store?.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    elsewhere?.unlisten(ObjectIdentifier(self))
   }
 
   func checkOpen() throws {

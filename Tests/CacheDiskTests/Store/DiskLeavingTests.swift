@@ -59,6 +59,26 @@ import Testing
   }
 
   @Test(
+    "a level that was closed hears of nothing that leaves afterwards, and of all that left before",
+    arguments: [StoreSharing.exclusive, .acrossProcesses])
+  func closedListener(sharing: StoreSharing) async throws {
+    let (told, toldOther) = (Calls<String>(), Calls<String>())
+    func open(_ calls: Calls<String>) throws -> DiskCacheLevel<String, Data> {
+      try DiskCacheLevel(directory: folder.path, sharing: sharing, removalListener: { calls.append($0.key) })
+    }
+    let (closed, kept) = (try open(told), try open(toldOther))
+    for key in ["a", "b", "c"] { try await kept.set(Data([1]), forKey: key, tags: ["tag"]) }
+    try await closed.remove("a")
+    try await turns { toldOther.count == 1 && told.count == 1 }
+    try await closed.close()
+    try await kept.remove("b")
+    try await kept.clear()
+    try await turns { toldOther.count == 3 }
+    #expect(told.all == ["a"])
+    try await kept.close()
+  }
+
+  @Test(
     "a level that was closed does nothing any more, to the entries of another one on its directory neither",
     arguments: [StoreSharing.exclusive, .acrossProcesses])
   func closedBesideAnother(sharing: StoreSharing) async throws {
