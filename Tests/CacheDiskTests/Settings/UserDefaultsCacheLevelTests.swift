@@ -1,8 +1,10 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
+@testable import CacheDisk
 
 @Suite(.timeLimit(.minutes(10))) struct UserDefaultsCacheLevelTests {
   private struct Theme: Codable, Equatable {
@@ -282,5 +284,29 @@ import Testing
     let directory = UserDefaultsCacheLevel<String, Data>.standardDirectory
     #expect(directory.hasPrefix("/"))
     #expect(directory.hasSuffix("/\(ProcessInfo.processInfo.processName)"))
+  }
+
+  @Test("a program that was stopped while it had the lock stops no other one for ever")
+  func stoppedPeer() async throws {
+    let isHeld = Mutex(false)
+    var calls = FileCalls()
+    calls.lockPatience = .milliseconds(5)
+    calls.lock = { [real = calls.lock] in
+      guard isHeld.withLock({ $0 }), $1 != LOCK_UN else { return real($0, $1) }
+      // A call that waits would not return.
+      errno = $1 & LOCK_NB == 0 ? EDEADLK : EWOULDBLOCK
+      return -1
+    }
+    let level = try UserDefaultsCacheLevel<String, Data>(
+      domain: "d", directory: folder.path, name: "settings", expiry: .never, durability: .buffered,
+      keyCoding: .canonicalText, valueCoding: .data, clock: clock, calls: calls)
+    try await level.set(Data([1]), forKey: "a")
+    isHeld.withLock { $0 = true }
+    let error = await #expect(throws: CacheError.self) { try await level.set(Data([2]), forKey: "a") }
+    #expect(error?.code == .inUse)
+    #expect(try await level.get("a") == Data([1]))
+    isHeld.withLock { $0 = false }
+    try await level.set(Data([3]), forKey: "a")
+    #expect(try await level.get("a") == Data([3]))
   }
 }

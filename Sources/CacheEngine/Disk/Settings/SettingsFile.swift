@@ -195,8 +195,24 @@ extension StoreDirectory {
     return true
   }
 
-  /// Waits until no other program holds the directory.
-  fileprivate func lock() throws { _ = try system("flock") { calls.lock(descriptor, LOCK_EX) } }
+  /// Waits until no other program holds the directory, but not for ever.
+  fileprivate func lock() throws {
+    let end = SystemClock().now.advanced(by: calls.lockPatience)
+    while true {
+      // Never by waiting in the call: who has the lock may have been stopped, and would stop everybody.
+      do {
+        _ = try system("flock") { calls.lock(descriptor, LOCK_EX | LOCK_NB) }
+        return
+      } catch let failure as SystemFailure where failure.number == EWOULDBLOCK {
+        guard SystemClock().now < end else {
+          throw CacheError(
+            .inUse,
+            "another program has held the settings in \(path) for \(calls.lockPatience.text); it may be stopped")
+        }
+        usleep(1_000)
+      }
+    }
+  }
 
   fileprivate func unlock() { _ = try? system("flock") { calls.lock(descriptor, LOCK_UN) } }
 }

@@ -161,8 +161,8 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/unusableStore``, or the
-  ///   coding's error.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/unusableStore``, with
+  ///   ``CacheError/Code/inUse`` if another program has not ended its own change for ten seconds, or the coding's error.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     _ = try await store(value, forKey: key, terms: terms, unless: nil)
   }
@@ -226,7 +226,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
 
   /// Removes the whole domain, whatever is in it, and nothing else.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/inUse``.
   public func clear() async throws { try await named { try await domain.clear(durability: durability) } }
 
   /// Drops the copy in memory; the domain itself loses nothing.

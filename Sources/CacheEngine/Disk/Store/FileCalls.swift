@@ -59,6 +59,8 @@ package struct FileCalls: Sendable {
   package var mostSegmentFiles = SegmentFiles.usualMost
   /// How many nanoseconds pass before a read looks again whether the directory still stands where it was opened.
   package var readersLookEvery: Int64 = 1_000_000_000
+  /// How long a change of settings waits for another program that is changing them.
+  package var lockPatience: Duration = .seconds(10)
 
   /// Makes a directory that is the owner's alone.
   package var makeDirectory: @Sendable (String) -> Int32 = { unsafe mkdir($0, 0o700) }
