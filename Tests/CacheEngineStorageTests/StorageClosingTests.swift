@@ -1,3 +1,4 @@
+import CacheDisk
 import CacheEngine
 @testable import CacheEngineStorage
 import CacheEngineTesting
@@ -38,6 +39,30 @@ import Testing
       try await storage.async.close()
     }
     try await task.value
+    let error = #expect(throws: CacheError.self) { try storage.object(forKey: "a") }
+    #expect(error?.code == .closed)
+  }
+
+  @Test("a storage that was closed gives nothing, also if its disk could not be synced")
+  func failing() throws {
+    let isBroken = Mutex(false)
+    var calls = FileCalls()
+    calls.sync = { [real = calls.sync] in
+      guard isBroken.withLock({ $0 }) else { return real($0) }
+      errno = EIO
+      return -1
+    }
+    let disk = try DiskCacheLevel<String, StoredObject>(
+      directory: bench.path, capacity: 16 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: .buffered, access: .readWrite, keyCoding: .canonicalText, valueCoding: .object, clock: bench.clock,
+      removalListener: nil, calls: calls)
+    let storage = Storage<String, StorageBench.User>(
+      core: StorageCore(memory: MemoryConfig(), disk: disk, sweepInterval: nil, clock: bench.clock),
+      transformer: TransformerFactory.forCodable(ofType: StorageBench.User.self))
+    try storage.setObject(bench.ada, forKey: "a")
+    isBroken.withLock { $0 = true }
+    let failure = #expect(throws: CacheError.self) { try storage.close() }
+    #expect(failure?.code == .diskWriteFailed)
     let error = #expect(throws: CacheError.self) { try storage.object(forKey: "a") }
     #expect(error?.code == .closed)
   }

@@ -252,15 +252,17 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     changes.endWrite(writer)
   }
 
-  /// Releases the disk, and empties memory, so that nothing is given any more.
+  /// Releases the disk, and empties memory, so that nothing is given any more, also if the disk fails.
   func close() async throws {
     sweeping.withLock { $0 }?.cancel()
     listening.withLock { $0 }?.cancel()
     try await gate.writeAll {
-      try await disk?.close()
+      var failure: (any Error)?
+      do { try await disk?.close() } catch { failure = error }
       // A read that has already found a value on the disk no longer copies it to memory.
       try await levels.invalidateAll()
       try await memory?.clear()
+      if let failure { throw failure }
     }
   }
 
