@@ -309,4 +309,18 @@ import Testing
     sweep.cancel()
     await #expect(throws: CancellationError.self) { try await sweep.value }
   }
+
+  @Test("an interval of no time is refused, and nobody sweeps or saves without a pause", arguments: [0, -5])
+  func intervals(seconds: Int) async {
+    let cache = ModelCache(clock: ManualClock())
+    let level = MemoryCacheLevel<String, Data>()
+    let archive = ModelArchive(of: cache, in: level, models: [.json(Book.self, as: "book")])
+    for repeats in [cache.sweep(every:), archive.save(every:)] as [@Sendable (Duration) async throws -> Void] {
+      let task = Task { try await repeats(.seconds(seconds)) }
+      // Ends it in any case.
+      task.cancel()
+      let error = await #expect(throws: CacheError.self) { try await task.value }
+      #expect(error?.code == .invalidSetting)
+    }
+  }
 }

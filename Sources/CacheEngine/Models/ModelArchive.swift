@@ -166,11 +166,11 @@ public final class ModelArchive: Sendable {
 
   /// Calls ``save()`` again and again until the task is cancelled; a save that fails is reported and tried again.
   ///
-  /// - Parameter interval: How long to wait between, by the cache's clock.
-  /// - Throws: `CancellationError`, once the task is cancelled.
+  /// - Parameter interval: How long to wait between, by the cache's clock. More than zero.
+  /// - Throws: `CancellationError`, once the task is cancelled; `CacheError` with code `CacheError.Code.invalidSetting` if the
+  ///   interval is not more than zero.
   public func save(every interval: Duration) async throws {
-    while true {
-      try await cache.clock.sleep(until: cache.clock.now.advanced(by: interval), tolerance: nil)
+    try await cache.repeated(every: interval) {
       do { try await save() } catch let error as CancellationError { throw error } catch {
         list.report(.failed(.set, String(describing: error), .zero), nil)
       }

@@ -70,12 +70,22 @@ extension ModelCache {
 
   /// Calls ``removeExpired()`` again and again until the task is cancelled, so that observers hear of an expiry in time.
   ///
-  /// - Parameter interval: How long to wait between, by the cache's clock.
-  /// - Throws: `CancellationError`, once the task is cancelled.
+  /// - Parameter interval: How long to wait between, by the cache's clock. More than zero.
+  /// - Throws: `CancellationError`, once the task is cancelled; `CacheError` with code `CacheError.Code.invalidSetting` if the
+  ///   interval is not more than zero.
   public func sweep(every interval: Duration) async throws {
+    try await repeated(every: interval) { removeExpired() }
+  }
+
+  /// Does something again and again, with pauses by the cache's clock, until the task is cancelled.
+  func repeated(every interval: Duration, _ body: () async throws -> Void) async throws {
+    // What waits for no time takes a thread for itself.
+    guard interval > .zero else {
+      throw CacheError(.invalidSetting, "an interval has to be more than zero; it was \(interval.text)")
+    }
     while true {
       try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
-      removeExpired()
+      try await body()
     }
   }
 }
