@@ -266,4 +266,16 @@ import Testing
     }
     #expect(observer.reports[0].requests == 20_000)
   }
+
+  @Test("capacities that there cannot be are not asked about", arguments: HitRatioObserver.Level.Unit.allCases)
+  func oddFactors(unit: HitRatioObserver.Level.Unit) async throws {
+    let factors: [Double] = [.nan, .infinity, -.infinity, -1e300, -1, 0, 2, 1e300]
+    let observer = HitRatioObserver(
+      levels: [.init(name: "memory", capacity: 8, unit: unit, eviction: .lru, evictions: [], factors: factors)],
+      share: 1, clock: clock)
+    try await play(Array(0..<400) + Array(0..<400), through: MemoryCacheLevel(countLimit: 8, clock: clock), observer)
+    let report = try #require(observer.reports.first)
+    #expect(report.requests == 800)
+    if unit == .cost { #expect(report.estimates.map(\.capacity) == [8, 16, 9_000_000_000_000_000_000]) }
+  }
 }

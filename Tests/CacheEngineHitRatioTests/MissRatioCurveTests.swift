@@ -26,6 +26,9 @@ import Testing
     #expect(spread.count == 37)
     #expect(spread == spread.sorted())
     #expect(MissRatioCurve.capacities(around: 1, to: 4, steps: 1) == [1, 2, 4])
+    let powers = (0..<63).map { 1 << $0 }
+    #expect(MissRatioCurve.capacities(around: 4, from: .leastNonzeroMagnitude, to: .infinity, steps: 1) == powers)
+    #expect(MissRatioCurve.capacities(around: 8, steps: .max) == Array(1...64))
   }
 
   /// Sizes that do not change, one for each key.

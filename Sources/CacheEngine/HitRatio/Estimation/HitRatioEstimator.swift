@@ -74,9 +74,10 @@ public struct HitRatioEstimator: Sendable {
   /// - Parameters:
   ///   - capacity: The capacity of the cache, in the unit of the costs that are recorded. At least 1.
   ///   - eviction: The policy of the cache.
-  ///   - factors: The other capacities to ask about, as multiples of this one; at most 24.
+  ///   - factors: The other capacities to ask about, as multiples of this one; at most 24. What is no finite number above 0 is
+  ///     left out.
   ///   - evictions: The other policies to ask about.
-  ///   - rate: The share of the keys to look at. Smaller is cheaper and less exact.
+  ///   - rate: The share of the keys to look at, above 0 and at most 1. Smaller is cheaper and less exact.
   ///   - maximumEntries: How many keys the small caches may know together.
   public init(
     capacity: Int, eviction: Eviction, factors: [Double] = [0.25, 0.5, 2, 4], evictions: [Eviction] = Eviction.all,
@@ -95,7 +96,7 @@ public struct HitRatioEstimator: Sendable {
         eviction: eviction, fullCapacity: full, capacity: Double(full) * rate, policy: ChosenPolicy(eviction))
     }
     var questions = [question(eviction, 1)]
-    questions += Set(factors).subtracting([1]).sorted().map { question(eviction, $0) }
+    questions += Set(factors.filter(Self.isFactor)).subtracting([1]).sorted().map { question(eviction, $0) }
     for other in evictions where !questions.contains(where: { $0.eviction == other }) {
       questions.append(question(other, 1))
     }
@@ -103,6 +104,9 @@ public struct HitRatioEstimator: Sendable {
     for index in questions.indices { questions[index].capacity /= 2 }
     halves = (0..<2).map { _ in GhostCaches(questions, groups: Self.groups) }
   }
+
+  /// Whether there is a capacity that is so many times as large.
+  static func isFactor(_ number: Double) -> Bool { number > 0 && number.isFinite }
 
   /// The share of the keys that is looked at.
   public var rate: Double { Double(threshold) / Double(Self.hashes) }

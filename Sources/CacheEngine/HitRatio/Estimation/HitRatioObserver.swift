@@ -57,7 +57,8 @@ public final class HitRatioObserver: CacheObserver {
     ///   - unit: What the capacity counts.
     ///   - eviction: Its policy.
     ///   - evictions: The other policies to ask about.
-    ///   - factors: The other capacities to ask about, as multiples of this one.
+    ///   - factors: The other capacities to ask about, as multiples of this one; at most 24. What is no finite number above 0 is
+    ///     left out.
     public init(
       name: String, capacity: Int, unit: Unit = .cost, eviction: Eviction = .adaptive,
       evictions: [Eviction] = Eviction.all, factors: [Double] = [0.25, 0.5, 2, 4]
@@ -190,7 +191,8 @@ private final class WatchedLevel: Sendable {
     let caches = 1 + level.factors.count + level.evictions.count
     let keys = max(64, GhostCaches.keys(in: memory, caches: caches))
     // The largest of the caches has to fit, and its halves beside it; what others hold beside it makes the sample smaller if it does not.
-    let largest = level.unit == .entries ? Double(level.capacity) * max(1, level.factors.max() ?? 1) : 0
+    let factor = max(1, level.factors.filter(HitRatioEstimator.isFactor).max() ?? 1)
+    let largest = level.unit == .entries ? min(Double(level.capacity) * factor, 9e18) : 0
     let rate = largest > 0 ? min(1, Double(keys) / 2 / largest) : 1
     let estimator = HitRatioEstimator(
       capacity: max(1, level.capacity), eviction: level.eviction, factors: level.factors, evictions: level.evictions,

@@ -64,20 +64,21 @@ public struct MissRatioCurve: Sendable {
   ///
   /// - Parameters:
   ///   - capacity: The capacity in the middle, which is one of them. At least 1.
-  ///   - least: The smallest, as a share of it.
-  ///   - most: The largest, as a multiple of it.
-  ///   - steps: How many steps double the capacity.
+  ///   - least: The smallest, as a share of it. More than 0; what would round to 0 is left out.
+  ///   - most: The largest, as a multiple of it. Not less than the smallest; beyond 9e18 there is no capacity.
+  ///   - steps: How many steps double the capacity. At least 1; more than 1,000 count as 1,000.
   /// - Returns: The capacities, without those that are the same when rounded.
   public static func capacities(
     around capacity: Int, from least: Double = 1.0 / 64, to most: Double = 8, steps: Int = 4
   ) -> [Int] {
     precondition(
       capacity > 0 && steps > 0 && least > 0 && most >= least, "a range of capacities goes from less to more")
-    let step = exp2(1 / Double(steps))
+    let step = exp2(1 / Double(min(steps, 1_000)))
+    let most = min(most, 9e18 / Double(capacity))
     var factor = 1.0
     var factors: [Double] = []
-    while factor >= least * 0.999 {
-      factors.insert(factor, at: 0)
+    while factor >= max(least, 0.4 / Double(capacity)) * 0.999 {
+      factors.append(factor)
       factor /= step
     }
     factor = step
