@@ -1,4 +1,6 @@
 import CacheEngine
+import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct CacheErrorTests {
@@ -19,5 +21,29 @@ import Testing
     #expect(same == others[5])
     same.failures = [("disk", CacheError(.diskWriteFailed, "broken"))]
     #expect(same != others[5])
+  }
+
+  @Test("messages show the beginning of a key, however long it or its first character is", arguments: ["k", "\u{301}"])
+  func longKeys(part: String) async throws {
+    let key = "e" + String(repeating: part, count: 1_000_000)
+    let memory = MemoryCacheLevel<String, Int>()
+    let load = memory.pooled()
+    let error = await #expect(throws: CacheError.self) { try await memory.require(key) }
+    let circular = await #expect(throws: CacheError.self) {
+      try await load.value(forKey: key) { try await load.value(forKey: key) { 1 } }
+    }
+    let stack = Mutex<BasicCache<String, Int>?>(nil)
+    let lower = HookedLevel(base: memory) { key, value in try await stack.withLock { $0 }?.set(value, forKey: key) }
+    let cache = MemoryCacheLevel<String, Int>().compose(lower, partialStores: .refused).normalize()
+    stack.withLock { $0 = cache }
+    let written = await #expect(throws: CacheError.self) { try await cache.set(1, forKey: key) }
+    stack.withLock { $0 = nil }
+    let inside = written?.failures.first?.error as? CacheError ?? written
+    for (error, code) in [(error, CacheError.Code.valueNotInCache), (circular, .circular), (inside, .circular)] {
+      #expect(error?.code == code)
+      #expect(error?.description.contains("e" + String(repeating: part, count: 199) + "…") == true)
+      #expect((error?.description.utf8.count ?? 0) < 1_000)
+    }
+    #expect(CacheError(missing: "key", reason: .absent).message == "there is no value for the key key (absent)")
   }
 }

@@ -185,7 +185,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     leave(caller.id, key: key) {
       CacheError(
         .circular,
-        "the load of the key \(key) asks for the value that it loads, itself or through others; let it ask for other keys only",
+        "the load of the key \(CacheError.shown(key)) asks for the value that it loads, itself or through others; let it ask for other keys only",
         level: recorder.name)
     }
   }

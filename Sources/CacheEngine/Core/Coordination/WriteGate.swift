@@ -165,7 +165,9 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     else { return }
     leave(id, ifTurnOf: owner) {
       CacheError(
-        .circular, "the key \(key) was written by what its own write waits for; write it afterwards, or elsewhere")
+        .circular,
+        "the key \(CacheError.shown(key)) was written by what its own write waits for; write it afterwards, or elsewhere"
+      )
     }
   }
 

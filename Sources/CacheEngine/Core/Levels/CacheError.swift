@@ -123,14 +123,23 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Creates the error that ``CacheLevel/require(_:)`` throws.
   ///
   /// - Parameters:
-  ///   - key: The key, as text.
+  ///   - key: The key, as text. Of a long one the message shows the beginning.
   ///   - reason: Why it was missed.
   public init(missing key: String, reason: MissReason) {
+    let key = Self.shown(key)
     if reason == .refused {
       self.init(.conditionNotSatisfied, "a condition refused the key \(key)")
     } else {
       self.init(.valueNotInCache, "there is no value for the key \(key) (\(reason))")
     }
+  }
+
+  /// A key as a message shows it: the beginning of a long one, which would fill a log.
+  package static func shown(_ key: some Any) -> String {
+    let text = String(describing: key)
+    // Scalars, since a single character may be as long as the key.
+    let start = text.unicodeScalars.prefix(200)
+    return start.endIndex == text.endIndex ? text : "\(Substring(start))… (\(text.utf8.count) bytes)"
   }
 
   /// Whether two errors are the same.

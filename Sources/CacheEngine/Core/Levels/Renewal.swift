@@ -66,7 +66,7 @@ public struct Renewal<Value: Sendable>: Sendable {
     guard let old else {
       throw CacheError(
         .valueNotInCache,
-        "the load for the key \(key) says that nothing has changed, but it was shown no entry; let it give a value",
+        "the load for the key \(CacheError.shown(key)) says that nothing has changed, but it was shown no entry; let it give a value",
         level: level)
     }
     var kept = terms
