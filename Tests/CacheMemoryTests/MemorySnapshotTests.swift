@@ -219,6 +219,29 @@ import Testing
     }
   }
 
+  @Test("what others can write, or what is no file, is not believed to be a snapshot, and nobody waits for it")
+  func unbelieved() async throws {
+    try await withFile { path in
+      try await filled().snapshot(to: path, keys: .utf8, values: .data)
+      for mode: mode_t in [0o620, 0o602] {
+        #expect(unsafe chmod(path, mode) == 0)
+        await expect(.unusableStore) { _ = try await level().restore(from: path, keys: .utf8, values: .data) }
+      }
+      #expect(unsafe chmod(path, 0o644) == 0)
+      #expect(try await level().restore(from: path, keys: .utf8, values: .data)?.restored == 3)
+      // Only the administrator can give files away.
+      if geteuid() == 0 {
+        #expect(unsafe chown(path, 4_711, 4_711) == 0)
+        await expect(.unusableStore) { _ = try await level().restore(from: path, keys: .utf8, values: .data) }
+      }
+      let pipe = path + ".pipe"
+      #expect(unsafe mkfifo(pipe, 0o600) == 0)
+      for other in [pipe, folder.path] {
+        await expect(.unusableStore) { _ = try await level().restore(from: other, keys: .utf8, values: .data) }
+      }
+    }
+  }
+
   @Test("a snapshot while others write holds what was there at one moment, and can be read")
   func whileWriting() async throws {
     try await withFile { path in

@@ -110,7 +110,8 @@ extension MemoryCacheLevel {
   /// The whole file is read and decoded before the first entry is stored, so a file that is damaged, foreign or of another
   /// type changes nothing, and is left as it is. Entries that the level holds already are newer and stay, and nothing is evicted for
   /// restored entries: those stored last come first, and those that do not fit are left out. Time passes while no process
-  /// runs: by the wall clock, and not backwards if that was set back. Entries that have expired since are not restored.
+  /// runs: by the wall clock, and not backwards if that was set back. Entries that have expired since are not restored. Restore
+  /// before the level is used: what somebody removes or clears while the file is read comes back.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -118,8 +119,8 @@ extension MemoryCacheLevel {
   ///   - values: How bytes become values; must have the name with which they were written.
   ///   - maximumBytes: The size limit of the file in bytes. By default 1 GiB.
   /// - Returns: What was restored; `nil` if there is no such file.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` if the file is not a snapshot, is of a newer version, or
-  ///   was written with other codings; ``CacheError/Code/invalidCachedData`` if it is damaged or a coding cannot read it;
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` if the file is not a snapshot, is of a newer version, was
+  ///   written with other codings, or belongs to another user than this one or root, or may be written by others; ``CacheError/Code/invalidCachedData`` if it is damaged or a coding cannot read it;
   ///   ``CacheError/Code/tooLarge``; ``CacheError/Code/diskReadFailed``; `CancellationError`.
   /// - Complexity: O(n log n) in time, and O(n) in memory for the whole file beside its values.
   @concurrent
@@ -203,28 +204,42 @@ extension MemoryCacheLevel {
     }
   }
 
-  /// The bytes of a regular file; `nil` if there is none.
+  /// The bytes of a file, all of them; `nil` if there is none.
   private static func read(_ path: String, limit: Int, level: String) throws -> [UInt8]? {
-    do {
-      guard FileManager.default.fileExists(atPath: path) else {
-        // A link that leads nowhere is no file, but what cannot be looked at may be one.
-        _ = try FileManager.default.attributesOfItem(atPath: path)
-        return nil
-      }
-      let attributes = try FileManager.default.attributesOfItem(atPath: path)
-      guard attributes[.type] as? FileAttributeType == .typeRegular else {
-        throw CacheError(.unusableStore, "\(path) is not a regular file", level: level)
-      }
-      guard let size = attributes[.size] as? Int, size <= limit else {
-        throw CacheError(.tooLarge, "the snapshot \(path) is larger than \(limit) bytes", level: level)
-      }
-      return [UInt8](try Data(contentsOf: URL(filePath: path)))
-    } catch let error as CacheError {
-      throw error
-    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-      return nil
-    } catch {
-      throw CacheError(.diskReadFailed, "the snapshot \(path) cannot be read", level: level, underlying: error)
+    // A pipe would keep whoever opens it waiting. All that follows is of what is open, whatever takes its name meanwhile.
+    let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw unreadable(path, SystemFailure("open"), level)
     }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw unreadable(path, SystemFailure("fstat"), level) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.unusableStore, "\(path) is not a regular file", level: level)
+    }
+    // What is restored is believed. The system's administrator may have put it there.
+    guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
+      throw CacheError(
+        .unusableStore, "the snapshot \(path) belongs to somebody else or can be written by others", level: level)
+    }
+    guard status.st_size <= limit else {
+      throw CacheError(.tooLarge, "the snapshot \(path) is larger than \(limit) bytes", level: level)
+    }
+    return try unsafe [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, filled in
+      while filled < buffer.count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+        let got = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(filled))
+        if got < 0, errno == EINTR { continue }
+        guard got >= 0 else { throw unreadable(path, SystemFailure("read"), level) }
+        if got == 0 { break }
+        filled += got
+      }
+    }
+  }
+
+  private static func unreadable(_ path: String, _ failure: SystemFailure, _ level: String) -> CacheError {
+    CacheError(
+      .diskReadFailed, "\(failure.text): the snapshot \(path) cannot be read", level: level, underlying: failure)
   }
 }
