@@ -242,6 +242,25 @@ import Testing
     }
   }
 
+  @Test("what was left by a process that was killed while it wrote is removed, and nothing else beside the file")
+  func leftovers() async throws {
+    try await withFile { path in
+      try await filled().snapshot(to: path, keys: .utf8, values: .data)
+      let (left, written) = ("\(path).\(UUID()).new", "\(path).\(UUID()).new")
+      let others = ["\(path).1.new", "\(path).\(UUID())", "\(folder.path)/other.\(UUID()).new"]
+      for name in [left, written] + others { try Data([1]).write(to: URL(filePath: name)) }
+      // As by another process that is writing just now.
+      let descriptor = unsafe open(written, O_RDONLY)
+      defer { _ = close(descriptor) }
+      #expect(flock(descriptor, LOCK_EX) == 0)
+      try await filled().snapshot(to: path, keys: .utf8, values: .data)
+      #expect(!FileManager.default.fileExists(atPath: left))
+      for name in [written] + others { #expect(FileManager.default.fileExists(atPath: name), "\(name)") }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 5)
+      #expect(try await level().restore(from: path, keys: .utf8, values: .data)?.restored == 3)
+    }
+  }
+
   @Test("a snapshot while others write holds what was there at one moment, and can be read")
   func whileWriting() async throws {
     try await withFile { path in

@@ -53,7 +53,7 @@ extension MemoryCacheLevel {
   /// file is replaced atomically: a concurrent reader, and a process that starts after a crash, finds the old one or
   /// the new one. It is not synced to the disk; whatever a power failure leaves of it is rejected by its checksum. Deadlines,
   /// ages, costs and tags are kept; pins and the order of use are not. Keys and values are not encrypted; the file is accessible to
-  /// its owner alone.
+  /// its owner alone. What a process left that was killed while it wrote is removed by the next snapshot at the path.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -95,7 +95,7 @@ extension MemoryCacheLevel {
       }
       file.records.append(packed)
     }
-    let bytes = Data(try file.bytes(limit: maximumBytes))
+    let bytes = try file.bytes(limit: maximumBytes)
     do { try Self.write(bytes, to: path) } catch {
       throw CacheError(
         .diskWriteFailed,
@@ -189,18 +189,48 @@ extension MemoryCacheLevel {
   }
 
   /// Writes a file for its owner alone: beside the one that it then takes the place of.
-  private static func write(_ bytes: Data, to path: String) throws {
+  private static func write(_ bytes: [UInt8], to path: String) throws {
     let place = URL(filePath: path).resolvingSymlinksInPath().path
-    let beside = "\(place).\(UUID()).new"
+    removeLeftovers(beside: place)
+    let beside = "\(place).\(UUID())\(leftover)"
+    let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemFailure("open") }
+    defer { close(descriptor) }
     do {
-      try Data().write(to: URL(filePath: beside), options: .withoutOverwriting)
-      // While there is nothing in it that others could read.
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: beside)
-      try bytes.write(to: URL(filePath: beside))
+      // Says for as long as this process lives that the file is being written.
+      _ = flock(descriptor, LOCK_EX | LOCK_NB)
+      var done = 0
+      while done < bytes.count {
+        let written = unsafe bytes.withUnsafeBytes { raw in
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[done...].prefix(1 << 30))
+          return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(done))
+        }
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw SystemFailure("write", written == 0 ? EIO : errno) }
+        done += written
+      }
       guard unsafe rename(beside, place) == 0 else { throw SystemFailure("rename") }
     } catch {
       _ = unsafe unlink(beside)
       throw error
+    }
+  }
+
+  private static var leftover: String { ".new" }
+
+  /// Removes what processes have left that were killed while they wrote.
+  private static func removeLeftovers(beside place: String) {
+    let file = URL(filePath: place)
+    let (folder, start) = (file.deletingLastPathComponent().path, file.lastPathComponent + ".")
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      guard name.hasPrefix(start), name.hasSuffix(leftover),
+        UUID(uuidString: String(name.dropFirst(start.count).dropLast(leftover.count))) != nil
+      else { continue }
+      let path = "\(folder)/\(name)"
+      let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      defer { close(descriptor) }
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { _ = unsafe unlink(path) }
     }
   }
 
