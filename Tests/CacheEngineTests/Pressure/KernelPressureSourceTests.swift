@@ -137,6 +137,17 @@ final class KernelPressureSourceTests {
     subscription.cancel()
   }
 
+  @Test("A file is read with pauses, even if the settings are changed to none")
+  func pauses() async {
+    kernel.write("some avg10=0.00\nfull avg10=0.00\n", to: "system")
+    var settings = settings
+    settings.sampleInterval = .zero
+    let (subscription, _) = subscribe(
+      to: KernelPressureSource(settings: settings, clock: clock, files: kernel.files))
+    await clock.waitForSleepers()
+    subscription.cancel()
+  }
+
   @Test("Where there is nothing, the source says so and what to do, and listening is harmless")
   func unavailable() {
     let source = source()

@@ -6,7 +6,7 @@ public struct KernelPressureSettings: Sendable {
   public var warning: PressureThreshold
   /// How much waiting is critical.
   public var critical: PressureThreshold
-  /// How often the average of the last ten seconds is read where the kernel does not tell by itself.
+  /// How often the average of the last ten seconds is read where the kernel does not tell by itself; at most every millisecond.
   public var sampleInterval: Duration
 
   /// Creates settings.

@@ -107,7 +107,9 @@ public final class KernelPressureSource: MemoryPressureSource {
   ) async {
     while true {
       do {
-        try await clock.sleep(until: clock.now.advanced(by: settings.sampleInterval), tolerance: .seconds(1))
+        // Nothing keeps the settings from being changed to no time, which would take a thread for itself.
+        let pause = max(settings.sampleInterval, .milliseconds(1))
+        try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: .seconds(1))
       } catch {
         return
       }
