@@ -67,6 +67,8 @@ import Testing
       try DiskCacheLevel(directory: folder.path, sharing: sharing, removalListener: { calls.append($0.key) })
     }
     let (closed, kept) = (try open(told), try open(toldOther))
+    // In a directory that is shared they are told from a little later on.
+    if let common = kept.elsewhere as? CommonStore { try await turns { common.hearsLossesEverywhere(2) } }
     for key in ["a", "b", "c"] { try await kept.set(Data([1]), forKey: key, tags: ["tag"]) }
     try await closed.remove("a")
     try await turns { toldOther.count == 1 && told.count == 1 }
