@@ -14,19 +14,21 @@ package enum ConfigurationFile {
   ///
   /// - Throws: ``ConfigurationFailure`` with everything that is wrong.
   package static func load(_ path: String) throws(ConfigurationFailure) -> CacheConfiguration {
-    var isDirectory = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+    let found: FoundFile
+    do throws(FoundFile.Failure) { found = try FoundFile(path) } catch {
       guard path != "-" else {
         throw failure(path, "a configuration is not read from standard input", "write it into a file, and name that")
       }
+      guard error.isMissing else {
+        throw failure(path, "the file cannot be read (\(error.reason))", "check the path and the permissions along it")
+      }
       throw failure(path, "there is no such file", "check the path, or run `cache-explorer demo` for an example")
     }
-    guard !isDirectory else {
+    guard found.kind != .directory else {
       throw failure(path, "this is a directory", "name the configuration file in it")
     }
-    let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-    guard size <= mostBytes else {
-      throw failure(path, "the file has \(size) bytes", "a configuration has at most \(mostBytes)")
+    guard found.bytes <= mostBytes else {
+      throw failure(path, "the file has \(found.bytes) bytes", "a configuration has at most \(mostBytes)")
     }
     let bytes: Data
     do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
@@ -43,11 +45,7 @@ package enum ConfigurationFile {
   }
 
   /// Pipes and devices are not, nor are they anything that can be read again.
-  package static func isOrdinary(_ path: String) -> Bool {
-    let file = URL(filePath: path).resolvingSymlinksInPath().path
-    let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-    return attributes?[.type] as? FileAttributeType == .typeRegular
-  }
+  package static func isOrdinary(_ path: String) -> Bool { FoundFile.kind(of: path) == .ordinary }
 
   /// The folder of a file as a path that does not depend on where the program runs.
   private static func folder(of path: String) -> String {

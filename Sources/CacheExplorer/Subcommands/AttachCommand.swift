@@ -2,6 +2,7 @@
 import ArgumentParser
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 
@@ -80,7 +81,7 @@ struct AttachCommand: AsyncParsableCommand {
         attached = try await AttachedFleet.open(places, buffer: buffer)
       } else if AttachedServer.isAddress(place) {
         attached = try await AttachedServer.open(place, mostKeys: keys, buffer: buffer)
-      } else if Self.isDirectory(place), !AppPlace.holdsSockets(place) {
+      } else if FoundFile.kind(of: place) == .directory, !AppPlace.holdsSockets(place) {
         attached = try await AttachedDirectory.open(place, buffer: buffer)
       } else {
         attached = try await AttachedApp.open(AppPlace(path: place), buffer: buffer)
@@ -105,11 +106,6 @@ struct AttachCommand: AsyncParsableCommand {
 
   private static func monitorLimit(_ text: String) throws -> Duration {
     do { return try MonitorVerb.limit(text) } catch { throw ValidationError("\(error.message); \(error.remedy)") }
-  }
-
-  private static func isDirectory(_ path: String) -> Bool {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    return attributes?[.type] as? FileAttributeType == .typeDirectory
   }
 
   private static func duration(_ text: String) throws -> Duration {

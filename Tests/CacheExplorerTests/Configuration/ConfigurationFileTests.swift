@@ -80,6 +80,27 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("What cannot be reached is refused with the reason of the system, not as missing")
+  func unreachable() throws {
+    try withFolder { folder in
+      let (loop, file) = (folder + "/loop.yaml", folder + "/some.yaml")
+      try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+      try Data("levels: [empty]".utf8).write(to: URL(filePath: file))
+      let long = folder + "/" + String(repeating: "a", count: 300)
+      for (path, reason) in [
+        (loop, "Too many levels of symbolic links"), (file + "/in.yaml", "Not a directory"),
+        (long, "File name too long"),
+      ] {
+        #expect(
+          problem(path)
+            == "\(path): error: the file cannot be read (\(reason)); check the path and the permissions along it")
+      }
+      let dangling = folder + "/dangling.yaml"
+      try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: folder + "/none")
+      #expect(problem(dangling)?.contains("error: there is no such file; ") == true)
+    }
+  }
+
   @Test("A file of more than 1 MiB is refused without being read")
   func large() throws {
     try withFolder { folder in

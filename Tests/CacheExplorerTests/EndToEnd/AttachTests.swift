@@ -357,6 +357,10 @@ import Musl
     let both = try await Program.run(["attach", folder, "--once"])
     #expect(both.status == 0)
     #expect(both.output.contains("┌ Fleet ") && both.output.contains("┌ Apps 2 "), "\(both.output)")
+    let link = try TemporaryFolder()
+    let linked = link.url.appending(path: "run").path()
+    try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: folder)
+    #expect(try await Program.run(["attach", linked, "--once"]).output.contains("┌ Apps 2 "))
     await dead.kill()
     let terminal = try PseudoTerminal(
       Program.path, arguments: ["attach", folder], width: 120, height: 40, environment: Self.environment)
@@ -559,6 +563,10 @@ import Musl
     let page = try await Program.run(
       ["attach", "./store/.", "--once", "--for", "10ms", "--page", "config"], directory: folder.url)
     #expect(page.output.contains(" store  ● folder") && page.output.contains("/store  "), "\(page.output)")
+    let link = folder.url.appending(path: "link").path()
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "store")
+    let linked = try await Program.run(["attach", link, "--once", "--for", "10ms"])
+    #expect(linked.output.contains("● folder, read-only"), "\(linked.errors)")
 
     let nothing = try await Program.run(["attach", folder.url.path(), "--once"])
     #expect(nothing.status == 2)

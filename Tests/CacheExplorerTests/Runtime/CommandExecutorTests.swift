@@ -127,10 +127,15 @@ struct CommandExecutorTests {
     try FileHandle(forWritingTo: URL(filePath: large)).truncate(atOffset: 65 << 20)
     let link = folder.url.appending(path: "link").path()
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: large)
+    let (loop, dangling) = (folder.url.path() + "/loop", folder.url.path() + "/dangling")
+    try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+    try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: "none")
     for (path, error) in [
       ("/dev/zero", "/dev/zero is a device, a pipe or a socket; name a file that holds the value"),
       (folder.url.path(), "\(folder.url.path()) is a directory; name a file that holds the value"),
       (link, "\(link) has 65 MiB, and a value may have 64 MiB; name a smaller file"),
+      (loop, "\(loop) cannot be read (Too many levels of symbolic links); name a file that you may read"),
+      (dangling, "there is no file \(dangling); check the path, or write the value itself"),
     ] {
       #expect(await executor.set("a", to: .file(path), timeToLive: nil, level: nil).error == error)
     }

@@ -142,6 +142,7 @@ import Testing
   func exports() async throws {
     let folder = try TemporaryFolder()
     let path = folder.url.path() + "/"
+    try FileManager.default.createSymbolicLink(atPath: path + "loop", withDestinationPath: path + "loop")
     let lines = try await play(
       "levels:\n  - memory: { capacity: 1 MiB, expiry: 30s }\n  - memory: { name: second }",
       #"""
@@ -152,9 +153,13 @@ import Testing
       export \#(path)all.csv
       export \#(path)all.txt
       export /no/such/directory/all.csv
+      export \#(path)loop/all.csv
+      export \#(path)all.txt/all.csv
       """#, clock: AdjustableClock(ManualClock()))
     #expect(lines[3].contains(#""outcome":"ok""#))
     #expect(lines[6].contains("all.csv cannot be written (No such file or directory); name a file"))
+    #expect(lines[7].contains("all.csv cannot be written (Too many levels of symbolic links); name a file"))
+    #expect(lines[8].contains("all.csv cannot be written (Not a directory); name a file"))
     let json = try Data(contentsOf: folder.url.appending(path: "all.json"))
     let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
     let entries = try #require(object["entries"] as? [[String: Any]])

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineInspector
+import ExplorerCommands
 import ExplorerText
 
 #if canImport(FoundationEssentials)
@@ -20,8 +21,7 @@ package struct AppPlace: Sendable {
 
   /// The socket that it is, or those of the directory.
   var sockets: [String] {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    return attributes?[.type] as? FileAttributeType == .typeDirectory ? Self.sockets(in: path) : [path]
+    FoundFile.kind(of: path) == .directory ? Self.sockets(in: path) : [path]
   }
 
   /// Whether there may be several apps.
@@ -32,8 +32,7 @@ package struct AppPlace: Sendable {
   /// - Returns: The client and the path of its socket; what it tells waits in the inlet.
   /// - Throws: ``CacheError``, with code `unreachable` if nobody listens.
   func connect() throws -> (client: InspectorClient, inlet: AppInlet, socket: String) {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    guard attributes?[.type] as? FileAttributeType == .typeDirectory else { return try Self.connect(to: path) }
+    guard FoundFile.kind(of: path) == .directory else { return try Self.connect(to: path) }
     var found: [(client: InspectorClient, inlet: AppInlet, socket: String)] = []
     let sockets = Self.sockets(in: path)
     for socket in sockets {
@@ -64,6 +63,7 @@ package struct AppPlace: Sendable {
     let names = (try? files.contentsOfDirectory(atPath: directory)) ?? []
     let folder = directory.hasSuffix("/") ? directory : directory + "/"
     return names.sorted().map { folder + $0 }.filter {
+      // A link is a second name of an app.
       (try? files.attributesOfItem(atPath: $0))?[.type] as? FileAttributeType == .typeSocket
     }
   }

@@ -1,6 +1,7 @@
 package import CacheEngine
 package import CacheEngineModels
 import CacheEngineTesting
+import ExplorerCommands
 package import ExplorerConfiguration
 package import ExplorerState
 import Synchronization
@@ -43,8 +44,11 @@ package struct ModelShow: Sendable {
   /// Lists an archive once, read-only in effect: the level is opened, listed and closed again.
   static func archive(_ directory: String, prefix: String, clock: any CacheClock) async -> ModelSheet.Content {
     let source = directory
-    guard FileManager.default.fileExists(atPath: directory) else {
-      return ModelSheet.Content(source: source, problem: "there is no directory \(directory)")
+    do throws(FoundFile.Failure) { _ = try FoundFile(directory) } catch {
+      let problem =
+        error.isMissing
+        ? "there is no directory \(directory)" : "\(directory) cannot be read (\(error.reason))"
+      return ModelSheet.Content(source: source, problem: problem)
     }
     do {
       let level = try DiskCacheLevel<String, Data>(directory: directory, name: "models", clock: clock)

@@ -21,7 +21,11 @@ package enum NamedFile {
   package static func write(_ text: String, to path: String, options: Data.WritingOptions = .atomic) throws {
     do { try Data(text.utf8).write(to: URL(filePath: path), options: options) } catch {
       let cause = (error as? CocoaError)?.underlying as? POSIXError
-      let reason = cause.map { unsafe " (\(String(cString: strerror($0.code.rawValue))))" } ?? ""
+      var reason = cause.map { unsafe " (\(String(cString: strerror($0.code.rawValue))))" } ?? ""
+      do throws(FoundFile.Failure) { _ = try FoundFile(path) } catch {
+        // Foundation takes a folder that it may not look into for one that is not there.
+        if !error.isMissing { reason = " (\(error.reason))" }
+      }
       throw CommandFailure(
         message: "\(path) cannot be written\(reason); name a file in a directory that you may write to")
     }

@@ -81,26 +81,21 @@ extension SetVerb.Source {
     case .text(let text): return Data(text.utf8)
     case .file(let path):
       return try await BlockingWork.run {
-        let attributes: [FileAttributeKey: Any]
-        do {
-          attributes = try FileManager.default.attributesOfItem(
-            atPath: URL(filePath: path).resolvingSymlinksInPath().path)
-        } catch {
-          throw CommandFailure(message: "there is no file \(path); check the path, or write the value itself")
+        let found: FoundFile
+        do throws(FoundFile.Failure) { found = try FoundFile(path) } catch {
+          throw CommandFailure(
+            message: error.isMissing
+              ? "there is no file \(path); check the path, or write the value itself"
+              : "\(path) cannot be read (\(error.reason)); name a file that you may read")
         }
-        // A device or a pipe has no size, and perhaps no end.
-        guard attributes[.type] as? FileAttributeType == .typeRegular else {
-          let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+        guard found.kind == .ordinary else {
+          let kind = found.kind == .directory ? "a directory" : "a device, a pipe or a socket"
+          throw CommandFailure(message: "\(path) is \(kind); name a file that holds the value")
+        }
+        guard found.bytes <= Self.mostBytes else {
           throw CommandFailure(
             message:
-              "\(path) is \(isFolder ? "a directory" : "a device, a pipe or a socket"); name a file that holds the value"
-          )
-        }
-        let size = attributes[.size] as? Int ?? 0
-        guard size <= Self.mostBytes else {
-          throw CommandFailure(
-            message:
-              "\(path) has \(Format.bytes(size)), and a value may have \(Format.bytes(Self.mostBytes)); name a smaller file"
+              "\(path) has \(Format.bytes(found.bytes)), and a value may have \(Format.bytes(Self.mostBytes)); name a smaller file"
           )
         }
         do { return try Data(contentsOf: URL(filePath: path)) } catch {

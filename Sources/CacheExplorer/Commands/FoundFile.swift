@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What stands at a path, at the end of all links.
+package struct FoundFile: Sendable {
+  package enum Kind: Equatable, Sendable {
+    case ordinary, directory
+  }
+
+  /// Why nothing is found, which need not mean that nothing is there.
+  package struct Failure: Error {
+    /// As the system says it: `Permission denied`.
+    package let reason: String
+    package let isMissing: Bool
+  }
+
+  /// `nil` for a device, a pipe or a socket, which have no size, and perhaps no end.
+  package let kind: Kind?
+  package let bytes: Int
+
+  package init(_ path: String) throws(Failure) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      let number = errno
+      throw unsafe Failure(reason: String(cString: strerror(number)), isMissing: number == ENOENT)
+    }
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .ordinary
+      case S_IFDIR: .directory
+      default: nil
+      }
+    bytes = Int(status.st_size)
+  }
+
+  /// The kind of what is found, if something is.
+  package static func kind(of path: String) -> Kind? { (try? FoundFile(path))?.kind }
+}
