@@ -41,6 +41,34 @@ struct PictureTests {
     #expect(picture.requests.pending.isEmpty)
   }
 
+  @Test("Calls and loads that are never ended take no more room than so many, and hide none that is listed")
+  func neverEnded() {
+    var picture = Picture(levels: Scene.threeLevels, now: Scene.start)
+    let most = 100_000
+    for number in 0..<UInt64(most + 100) {
+      let id = RequestID(number)
+      picture.requests.began(id, .get, key: "k", at: Scene.start)
+      picture.flights.began(FlightTable.ID(pool: "pool", key: "\(number)"), leader: id, at: Scene.start)
+    }
+    #expect(picture.requests.pending.count == most)
+    #expect(picture.flights.flights.count == most)
+    picture.requests.ended(RequestID(0))
+    picture.requests.began(RequestID(.max), .get, key: "last", at: Scene.start)
+    #expect(picture.requests.pending[RequestID(.max)]?.key == "last")
+  }
+
+  @Test("A load that is told of twice is led by its new leader alone")
+  func ledAnew() {
+    var flights = FlightTable()
+    let id = FlightTable.ID(pool: "pool", key: "a")
+    flights.began(id, leader: RequestID(1), at: Scene.start)
+    flights.began(id, leader: RequestID(2), at: Scene.start)
+    flights.reached(1, request: RequestID(1))
+    #expect(flights.flights[id]?.level == nil)
+    flights.reached(2, request: RequestID(2))
+    #expect(flights.flights[id]?.level == 2)
+  }
+
   @Test("A caller that joins a load is neither a hit nor a miss of its own")
   func joinedIsApart() {
     var scene = Scene(size: small)

@@ -23,6 +23,8 @@ package struct FlightTable: Sendable {
   private var led: [RequestID: ID] = [:]
 
   package mutating func began(_ id: ID, leader: RequestID?, at time: CacheInstant) {
+    ended(id)
+    guard flights.count < RequestTraffic.mostPending else { return }
     flights[id] = Flight(key: id.key, since: time, leader: leader)
     if let leader { led[leader] = id }
   }

@@ -15,6 +15,9 @@ package struct RequestTraffic: Sendable {
     var hasJoined = false
   }
 
+  /// No more calls are noted as under way: an app may begin calls and end none.
+  static let mostPending = 100_000
+
   /// Since the start, without what levels and operators did.
   package private(set) var count = CacheStatistics.Snapshot()
   private var lately = RecentCounts<CacheStatistics.Snapshot>()
@@ -38,7 +41,8 @@ package struct RequestTraffic: Sendable {
   }
 
   package mutating func began(_ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant) {
-    if pending[id] == nil { pending[id] = Pending(operation: operation, key: key, since: time) }
+    guard pending[id] == nil, pending.count < Self.mostPending else { return }
+    pending[id] = Pending(operation: operation, key: key, since: time)
   }
 
   package mutating func ended(_ id: RequestID?) { if let id { pending[id] = nil } }
