@@ -20,8 +20,8 @@ import Darwin
 /// Whoever hands over a message does not wait. When more waits to be written than there is room for, events are left out
 /// and counted; the file never grows beyond its limit.
 final class Recorder: Sendable {
-  /// So many events and lines may wait to be written.
-  static let mostWaiting = 200_000
+  /// So many events and lines may wait to be written, and whoever ends the session waits for them.
+  static let mostWaiting = 20_000
 
   private enum Letter: Sendable {
     case message(at: Int64, Message)

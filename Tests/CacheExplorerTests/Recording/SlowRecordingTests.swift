@@ -17,12 +17,13 @@ import Testing
     let recorder: Recorder
     var model: Model
 
-    init(in folder: borrowing TemporaryFolder, limit: Int = RecordingFormat.usualLimit) throws {
+    init(in folder: borrowing TemporaryFolder, limit: Int = RecordingFormat.usualLimit, mostWaiting: Int = 100) throws {
       path = folder.url.appending(path: "slow.rec").path()
       model = Model(title: "t", levels: Scene.threeLevels, size: Size(width: 120, height: 40), now: Scene.start)
       model.wall = Scene.wall
       recorder = try Recorder(
-        path: path, model: model, isWhole: true, limit: limit, clock: ManualClock(), mostWaiting: 100, queue: queue)
+        path: path, model: model, isWhole: true, limit: limit, clock: ManualClock(), mostWaiting: mostWaiting,
+        queue: queue)
       queue.suspend()
       show()
     }
@@ -99,6 +100,15 @@ import Testing
     playback.go(to: .max)
     #expect(playback.model.live.lost == 0, "nothing came after it that could have told")
     #expect(playback.model.live.entries.count(level: 0) == 150)
+  }
+
+  @Test("who quits waits for no more events than are written in a moment, however many came too fast")
+  func quits() throws {
+    let folder = try TemporaryFolder()
+    var slow = try Slow(in: folder, mostWaiting: Recorder.mostWaiting)
+    for batch in 0..<60 { slow.send(1_000, from: batch * 1_000) }
+    slow.queue.resume()
+    #expect(try slow.opened().lost >= 60_000 - 25_000)
   }
 
   @Test("a file that reached its limit says how many were left out before")
