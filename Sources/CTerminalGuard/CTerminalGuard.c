@@ -13,9 +13,6 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 enum { reset_capacity = 1024, path_capacity = 4096, alternate_size = 64 * 1024, max_watched = 16 };
 
@@ -345,21 +342,6 @@ int ctg_memory_file(void) {
   fclose(file);
   errno = saved;
   return copy;
-}
-
-void ctg_keep_few_heaps(void) {
-#ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 2);
-#endif
-}
-
-void ctg_give_memory_back(void) {
-#ifdef __GLIBC__
-  // The defaults, which glibc raises by itself for as long as nobody sets them.
-  mallopt(M_MMAP_THRESHOLD, 128 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
-  malloc_trim(0);
-#endif
 }
 
 // The main queue. These two are what run loops use on Linux; libdispatch exports them for that.

@@ -67,9 +67,10 @@ int ctg_memory_file(void);
 /// For a program that shows and does not serve, before it has other threads.
 void ctg_keep_few_heaps(void);
 
-/// Has the C library give back to the system what is free, now and from here on. With glibc only.
+/// Gives back to the system what is free, and on Linux the code of the program, of which what runs on is read again.
 ///
-/// By itself it keeps what was free once: each batch of events, and all that the start took.
+/// With glibc, what becomes free is given back from here on: by itself it keeps what was free once, as each batch of events. Starting
+/// runs through three times the code that is run afterwards.
 void ctg_give_memory_back(void);
 
 /// How many processors this process may use, as taskset has it; 0 where the system does not say.
