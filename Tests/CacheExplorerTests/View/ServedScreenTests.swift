@@ -1,4 +1,5 @@
 #if Explorer
+import CacheEngine
 import Testing
 
 @testable import ExplorerCache
@@ -69,6 +70,22 @@ struct ServedScreenTests {
     scene.press(.character("9"))
     #expect(scene.model.page == .overview)
     #expect(lines().contains { $0.contains("cache-explorer serve") })
+  }
+
+  @Test(
+    "Of what a level keeps without an end, it is not said that it does not expire: HTTP decides that",
+    arguments: [80, 120])
+  mutating func freshness(width: Int) {
+    scene.model.size = Size(width: width, height: 24)
+    scene.event(.stored(.set, cost: 10, deadline: nil, .zero), level: "memory", key: "http://a/x")
+    scene.press(.character("2"))
+    scene.pass(.seconds(1))
+    #expect(row("http://a/x")?.contains("no expiry") == true)
+    _ = serve([exchange("/x", .hit)])
+    scene.pass(.seconds(1))
+    #expect(row("http://a/x")?.contains("HTTP: see 9") == true && !lines().joined().contains("no expiry"))
+    scene.press(.enter)
+    #expect(lines().joined().contains("kept while there is room; screen 9 says"))
   }
 
   @Test("No command is proposed that a proxy, or a cache opened for reading only, refuses")

@@ -87,7 +87,7 @@ package enum EntriesPanel: Panel {
       }
       var parts = [presence.created.map { "stored \(ago($0))" } ?? "stored before it was seen"]
       switch presence.deadline {
-      case nil: parts.append("no expiry")
+      case nil: parts.append(endless(model, inFull: true))
       case let deadline? where deadline > picture.now:
         parts.append("expires in \(FigureTable.span(picture.now.duration(to: deadline)))")
       case let deadline?: parts.append("expired \(ago(deadline))")
@@ -135,7 +135,8 @@ package enum EntriesPanel: Panel {
         window: "now",
         source: "time of the event stored"),
       Figure(
-        name: "TTL LEFT", value: row?.topmost?.deadline.map { FigureTable.span(now.duration(to: $0)) } ?? "no expiry",
+        name: "TTL LEFT",
+        value: row?.topmost?.deadline.map { FigureTable.span(now.duration(to: $0)) } ?? endless(model),
         definition:
           "until the copy in the topmost level that has one expires, in the list rounded up by a tenth at most; the bar is the share of its whole life",
         unit: "time", window: "now", source: "deadline of the last hit or store"),
@@ -221,6 +222,7 @@ package enum EntriesPanel: Panel {
     }
     var callers: [String: Int] = [:]
     for flight in picture.flights.flights.values { callers[flight.key] = max(callers[flight.key] ?? 0, flight.callers) }
+    let endless = endless(model)
     let window = list.order.window(list.top..<max(list.top, last)).slots
     for (place, slot) in zip(list.top..., window) {
       guard picture.entries.rows.indices.contains(slot) else { continue }
@@ -228,7 +230,7 @@ package enum EntriesPanel: Panel {
       let line = rect.inner.row(1 + place - list.top)
       canvas.write(place == list.cursor ? "▸" : " ", x: line.x, y: line.y, style: .accent)
       let key = Span(DisplayText(model.shown(row.key)), place == list.cursor ? .key : .plain)
-      draw(row, key, columns, picture.now, callers: callers[row.key], in: line, on: &canvas)
+      draw(row, key, columns, picture.now, endless, callers: callers[row.key], in: line, on: &canvas)
     }
   }
 
@@ -245,8 +247,8 @@ package enum EntriesPanel: Panel {
   }
 
   private static func draw(
-    _ row: EntryTable.Row, _ key: Span, _ columns: Columns, _ now: CacheInstant, callers: Int?, in line: Rect,
-    on canvas: inout Canvas
+    _ row: EntryTable.Row, _ key: Span, _ columns: Columns, _ now: CacheInstant, _ endless: String, callers: Int?,
+    in line: Rect, on canvas: inout Canvas
   ) {
     let (x, y) = (line.x, line.y)
     canvas.write(key.text.shortened(to: columns.key), x: x + 1, y: y, style: key.style)
@@ -265,7 +267,7 @@ package enum EntriesPanel: Panel {
       let age = row.created.map { Format.age(seconds: wholeSeconds($0.duration(to: now))) } ?? Format.none
       place = canvas.write(DisplayText(age).rightAligned(to: 6), x: place, y: y, style: .faint)
     }
-    drawTimeLeft(row.topmost, now, width: columns.bar, x: place + 2, y: y, on: &canvas)
+    drawTimeLeft(row.topmost, now, endless, width: columns.bar, x: place + 2, y: y, on: &canvas)
     place += 2 + columns.bar + 6
     if columns.hasHits {
       place = canvas.write(DisplayText(Format.count(row.hits)).rightAligned(to: 7), x: place, y: y)
@@ -294,12 +296,19 @@ package enum EntriesPanel: Panel {
     return whole > 0 ? Double(now.duration(to: deadline).clampedNanoseconds) / whole : 0
   }
 
+  /// What is said of a copy that its level keeps without a deadline: behind a proxy, HTTP decides how long its responses are fresh.
+  private static func endless(_ model: Model, inFull: Bool = false) -> String {
+    guard ServedPanel.whyNot(model) == nil else { return "no expiry" }
+    return inFull ? "kept while there is room; screen 9 says how long its responses are fresh" : "HTTP: see 9"
+  }
+
   private static func drawTimeLeft(
-    _ presence: EntryTable.Presence?, _ now: CacheInstant, width: Int, x: Int, y: Int, on canvas: inout Canvas
+    _ presence: EntryTable.Presence?, _ now: CacheInstant, _ endless: String, width: Int, x: Int, y: Int,
+    on canvas: inout Canvas
   ) {
     guard let presence else { return _ = canvas.write("—", x: x, y: y, style: .faint) }
     guard let deadline = presence.deadline else {
-      return _ = canvas.write("no expiry", x: x, y: y, style: .faint, limit: width + 6)
+      return _ = canvas.write(DisplayText(endless), x: x, y: y, style: .faint, limit: width + 6)
     }
     let left = now.duration(to: deadline)
     guard left > .zero else {
