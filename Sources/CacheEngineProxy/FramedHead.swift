@@ -7,8 +7,6 @@ import NIOHTTP1
 
 /// The head of an answer as it goes out to a client, with where its content ends.
 struct FramedHead {
-  private static let via = HTTPField(name: .via, value: "1.1 cache-explorer")
-
   private(set) var head: HTTPTypes.HTTPResponse
   /// Whether content may follow.
   let mayHaveBody: Bool
@@ -16,12 +14,12 @@ struct FramedHead {
   private(set) var isKept: Bool
   private(set) var isChunked = false
 
-  /// `origin`: A target of the origin's.
-  init(_ answer: HTTPCacheAnswer, to request: HTTPRequestHead, from origin: TargetURI, mayStay: Bool) {
+  /// `origin`: A target of the origin's; `via`: the field that names the proxy.
+  init(_ answer: HTTPCacheAnswer, to request: HTTPRequestHead, from origin: TargetURI, via: HTTPField, mayStay: Bool) {
     head = answer.head
     let locations = head.headerFields[values: .location]
     if locations.count == 1, let path = origin.path(of: locations[0]) { head.headerFields[.location] = path }
-    head.headerFields.append(Self.via)
+    head.headerFields.append(via)
     mayHaveBody = request.method != .HEAD && HTTPResponseStatus(statusCode: head.status.code).mayHaveResponseBody
     isKept = request.isPersistent && mayStay
     if mayHaveBody, !head.headerFields.contains(.contentLength) {

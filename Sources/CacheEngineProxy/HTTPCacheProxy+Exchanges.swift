@@ -176,7 +176,7 @@ extension HTTPCacheProxy {
   /// - Returns: Whether the connection can carry another one.
   private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange, mayStay: Bool) async throws -> Bool {
     var served = ServedRequest(answer, to: exchange.head)
-    let framed = FramedHead(answer, to: exchange.head, from: target, mayStay: mayStay)
+    let framed = FramedHead(answer, to: exchange.head, from: target, via: settings.via, mayStay: mayStay)
     let (head, isKept) = (HTTPResponseHead(framed.head), framed.isKept)
     let announced = framed.isChunked ? nil : framed.head.headerFields[.contentLength].flatMap { Int($0) }
     defer {
@@ -222,7 +222,7 @@ extension HTTPCacheProxy {
     let fault = ProxyFault(error)
     var fields: HTTPFields = [:]
     fields[.cacheStatus] = status?.description
-    fields[.proxyStatus] = fault.field
+    fields[.proxyStatus] = fault.field(of: settings.name)
     try await answer(exchange, fault.status, fields, "", isLast: true, cache: status, error: error)
   }
 

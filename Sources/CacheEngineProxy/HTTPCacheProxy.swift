@@ -69,7 +69,8 @@ where Store.Key == String, Store.Value == StoredVariants {
     var standard = HTTPCachePolicy(.shared)
     standard.storesCookies = false
     cache = HTTPCache(
-      storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
+      storing: store, policy: policy ?? standard, origin: origin, name: settings.name, bodyLimit: bodyLimit,
+      clock: clock, report: report)
     guard let target = TargetURI(scheme: origin.scheme, authority: origin.authority, path: "/") else {
       throw CacheError(.invalidAddress, "\(origin.authority) is no name of a server; mend the origin's host or port")
     }

@@ -82,7 +82,7 @@ struct InstantAnswers: Sendable {
     if !context.channel.isWritable { context.flush() }
     // A client that asks but does not take has to wait, and only a task can make it wait.
     guard context.channel.isWritable, let found = cache(known.request, known.target, known.given?.mark),
-      let (given, content) = Self.given(found, to: known, from: origin)
+      let (given, content) = given(found, to: known)
     else { return nil }
     known.given = given.mark == nil || given.head.count > Self.mostKept ? nil : given
     var served = given.served
@@ -97,14 +97,12 @@ struct InstantAnswers: Sendable {
     return InstantAnswer(bytes: bytes, rest: rest, served: served)
   }
 
-  private static func given(
-    _ answer: ImmediateAnswer, to known: KnownRequest, from origin: TargetURI
-  ) -> (GivenAnswer, Data)? {
+  private func given(_ answer: ImmediateAnswer, to known: KnownRequest) -> (GivenAnswer, Data)? {
     switch answer {
     case .again(let content): return known.given.map { ($0, content) }
     case .new(let answer, let mark):
       guard let content = answer.body.bytes else { return nil }
-      let framed = FramedHead(answer, to: known.head, from: origin, mayStay: true)
+      let framed = FramedHead(answer, to: known.head, from: origin, via: settings.via, mayStay: true)
       let given = GivenAnswer(
         mark: mark, head: framed.head.bytes, served: ServedRequest(answer, to: known.head),
         mayHaveBody: framed.mayHaveBody, isPart: framed.head.status == .partialContent)

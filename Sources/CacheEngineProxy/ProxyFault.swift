@@ -34,8 +34,8 @@ struct ProxyFault {
     }
   }
 
-  /// The value of the field; details are for the operator, since they name what is behind the proxy.
-  var field: String { "cache-explorer; error=\(name)" }
+  /// The value of the field of a proxy; details are for the operator, since they name what is behind the proxy.
+  func field(of proxy: String) -> String { "\(proxy); error=\(name)" }
 
   private static func cause(of error: NIOConnectionError) -> OriginFault {
     let attempts = error.connectionErrors.map(\.error)

@@ -100,7 +100,7 @@ enum RequestCheck {
     }
     fields[.expect] = nil
     ConnectionFields.remove(from: &fields)
-    fields.append(HTTPField(name: .via, value: "\(head.version.major).\(head.version.minor) cache-explorer"))
+    fields.append(HTTPField(name: .via, value: "\(head.version.major).\(head.version.minor) \(settings.name)"))
     if let peer { fields.append(HTTPField(name: .xForwardedFor, value: peer)) }
     let request = HTTPRequest(
       method: method, scheme: target.scheme, authority: target.authority, path: target.path, headerFields: fields)

@@ -36,6 +36,22 @@ struct ProxyTests: ProxySuite {
     #expect(log.all.map(\.isWhole) == [true, true])
   }
 
+  @Test("N32: a proxy is called by the name that it was given, by servers and clients alike")
+  func name() async throws {
+    var settings = ProxySettings()
+    settings.name = "my-app"
+    try await withProxy(
+      settings, origin: { $0.hasPrefix("GET /gone") ? RawAnswer("no HTTP") : Self.fresh("body") }
+    ) { (port, _, origin) async throws in
+      for status in ["fwd=uri-miss; stored", "hit"] {
+        let answer = try await ask(port, get("/a"))
+        #expect(answer.contains("Cache-Status: my-app; \(status)") && answer.contains("Via: 1.1 my-app\r\n"))
+      }
+      #expect(origin.requests[0].contains("Via: 1.1 my-app\r\n"))
+      #expect(try await ask(port, get("/gone")).contains("Proxy-Status: my-app; error="))
+    }
+  }
+
   @Test(
     "N35: what two readers could understand differently is refused",
     arguments: [

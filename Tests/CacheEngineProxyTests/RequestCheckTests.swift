@@ -89,7 +89,8 @@ import Foundation
   func framing(_ version: HTTPVersion, _ isLengthKnown: Bool, _ mayStay: Bool, _ expected: [String]) throws {
     let origin = try #require(TargetURI(scheme: "http", authority: "a", path: "/"))
     let request = HTTPRequestHead(version: version, method: .GET, uri: "/", headers: ["Connection": "keep-alive"])
-    let framed = FramedHead(answer(isLengthKnown), to: request, from: origin, mayStay: mayStay)
+    let framed = FramedHead(
+      answer(isLengthKnown), to: request, from: origin, via: ProxySettings().via, mayStay: mayStay)
     let fields = framed.head.headerFields.map { "\($0.name.canonicalName): \($0.value)" }.filter {
       !$0.hasPrefix("via")
     }
