@@ -10,16 +10,17 @@ package struct FuzzyMatch: Equatable, Comparable, Sendable {
   package let spread: Int
 
   /// Names are compared up to here.
-  private static let longest = 256
+  package static let longest = 256
 
   /// Compares what is typed with a name.
   ///
   /// - Returns: `nil` if the name does not have its characters in this order. Everything begins with nothing.
   /// - Complexity: O(*n* · *m*) for *n* characters that are typed and *m* of the name.
   package init?(_ query: String, in name: String) {
-    let typed = query.lowercased().filter { $0 != " " }.prefix(Self.longest)
     let text = Array(name.lowercased().prefix(Self.longest))
-    let wanted = Array(typed)
+    // One character more than the name has is as much as it lacks.
+    let typed = query.lazy.filter { $0 != " " }.prefix(min(Self.longest, text.count + 1))
+    let wanted = Array(String(typed).lowercased())
     if wanted.isEmpty {
       self.init(.prefix, 1)
     } else if Self.begins(text, with: wanted) {

@@ -36,6 +36,18 @@ struct ActionPaletteTests {
     }
   }
 
+  @Test("What is pasted or typed beyond the longest name is not compared with every name again at each key")
+  func long() {
+    var scene = opened()
+    scene.send(.input(.paste(String(repeating: "x", count: 3_000))))
+    scene.type("yz")
+    #expect(scene.model.palette.editor.text == String(repeating: "x", count: 256))
+    #expect(scene.model.palette.found.isEmpty)
+    scene.press(.control("u"))
+    scene.type("warning")
+    #expect(scene.model.palette.found.isEmpty == false)
+  }
+
   @Test("Nothing typed lists all in the order of the help")
   func order() {
     let help = KeyTable.Scope.allCases.filter { $0.realm == .normal }.flatMap { scope in

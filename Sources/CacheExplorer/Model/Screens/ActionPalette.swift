@@ -49,10 +49,13 @@ package struct ActionPalette: Sendable {
   /// What Enter does.
   package var chosen: Item? { found.indices.contains(cursor) ? found[cursor] : nil }
 
-  /// Changes what is typed, and finds what fits it.
+  /// Changes what is typed, and finds what fits it; more than the longest name could have is not taken.
   package mutating func edit(_ change: (inout LineEditor) -> Void) {
     let before = editor.text
     change(&editor)
+    if editor.characters.count > FuzzyMatch.longest {
+      editor.replace(with: String(editor.characters.prefix(FuzzyMatch.longest)))
+    }
     guard editor.text != before else { return }
     let query = editor.text
     let matches = items.enumerated().compactMap { place, item in item.match(query).map { (match: $0, place: place) } }
