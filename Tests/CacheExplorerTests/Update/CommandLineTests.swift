@@ -58,6 +58,17 @@ struct CommandLineTests {
     #expect(scene.model.command.search == nil)
   }
 
+  @Test("Searching for more than any older line has takes no longer the longer it is", .timeLimit(.minutes(1)))
+  func longSearch() {
+    var command = CommandLineState()
+    command.remember(all: (0..<500).map { "get user:\($0)" })
+    let text = String(repeating: "x", count: 4_000)
+    for _ in 0..<1_000 { command.find(text, from: 0) }
+    #expect(command.editor.text == "")
+    command.find("user:7", from: 0)
+    #expect(command.editor.text == "get user:79")
+  }
+
   @Test("The line suggests how it goes on, and the right arrow takes it")
   func ghost() {
     var scene = scene(history: ["run zipf --rate 5"])

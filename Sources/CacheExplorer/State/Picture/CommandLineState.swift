@@ -110,8 +110,10 @@ package struct CommandLineState: Sendable {
   /// Shows the newest line that contains the text, from a place on.
   package mutating func find(_ query: String, from place: Int) {
     search = query
-    guard !query.isEmpty, place < history.count,
-      let found = (place..<history.count).first(where: { line($0).contains(query) })
+    // Looking for a long text costs as much in a short line.
+    let length = query.count
+    guard length > 0, place < history.count,
+      let found = (place..<history.count).first(where: { line($0).count >= length && line($0).contains(query) })
     else { return }
     recalled = found
     editor.replace(with: line(found))
