@@ -107,7 +107,9 @@ where Store.Key == String, Store.Value == StoredVariants {
         switch (error as? IOError)?.errnoCode {
         case EADDRINUSE: "another program listens there; end it, or take another port"
         case EACCES: "this user may not listen at such a port; take one from 1024 on"
-        default: "see whether this machine has that address"
+        // A name that is not known has no number.
+        case nil, EADDRNOTAVAIL: "see whether this machine has that address"
+        case let number?: "\(SystemFailure("listen", number).text); see to that first"
         }
       let place = ServerOrigin.authority(settings.host, settings.port)
       throw CacheError(.unreachable, "\(place) cannot be listened at: \(remedy)", underlying: error)
