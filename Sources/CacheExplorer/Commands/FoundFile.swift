@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -40,4 +46,10 @@ package struct FoundFile: Sendable {
 
   /// The kind of what is found, if something is.
   package static func kind(of path: String) -> Kind? { (try? FoundFile(path))?.kind }
+
+  /// Why Foundation could not read or write a file, as the system says it, in brackets; nothing if that is not known.
+  package static func reason(of error: any Error) -> String {
+    let cause = (error as? CocoaError)?.underlying as? POSIXError
+    return cause.map { unsafe " (\(String(cString: strerror($0.code.rawValue))))" } ?? ""
+  }
 }

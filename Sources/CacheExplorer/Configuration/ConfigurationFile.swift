@@ -35,7 +35,7 @@ package enum ConfigurationFile {
       guard isOrdinary(path) else {
         throw failure(path, "this is no ordinary file", "write the configuration into one, and name that")
       }
-      throw failure(path, "the file cannot be read", "check its permissions")
+      throw failure(path, "the file cannot be read\(FoundFile.reason(of: error))", "check its permissions")
     }
     guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
       throw failure(path, "this is not a text file", "a configuration is YAML or JSON in UTF-8")

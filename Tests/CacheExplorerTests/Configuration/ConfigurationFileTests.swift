@@ -98,6 +98,9 @@ struct ConfigurationFileTests {
       let dangling = folder + "/dangling.yaml"
       try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: folder + "/none")
       #expect(problem(dangling)?.contains("error: there is no such file; ") == true)
+      #if os(Linux)
+      #expect(problem("/proc/self/mem")?.contains("the file cannot be read (Input/output error); ") == true)
+      #endif
     }
   }
 

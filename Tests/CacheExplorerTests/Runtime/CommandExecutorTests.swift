@@ -136,6 +136,13 @@ struct CommandExecutorTests {
       (link, "\(link) has 65 MiB, and a value may have 64 MiB; name a smaller file"),
       (loop, "\(loop) cannot be read (Too many levels of symbolic links); name a file that you may read"),
       (dangling, "there is no file \(dangling); check the path, or write the value itself"),
+      // Its first page belongs to nobody; elsewhere there is no such file.
+      (
+        "/proc/self/mem",
+        FileManager.default.fileExists(atPath: "/proc/self/mem")
+          ? "/proc/self/mem cannot be read (Input/output error); name a file that you may read"
+          : "there is no file /proc/self/mem; check the path, or write the value itself"
+      ),
     ] {
       #expect(await executor.set("a", to: .file(path), timeToLive: nil, level: nil).error == error)
     }

@@ -7,21 +7,12 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// A file that somebody named to be written.
 package enum NamedFile {
   /// - Throws: ``CommandFailure`` that says why the file cannot be written.
   package static func write(_ text: String, to path: String, options: Data.WritingOptions = .atomic) throws {
     do { try Data(text.utf8).write(to: URL(filePath: path), options: options) } catch {
-      let cause = (error as? CocoaError)?.underlying as? POSIXError
-      var reason = cause.map { unsafe " (\(String(cString: strerror($0.code.rawValue))))" } ?? ""
+      var reason = FoundFile.reason(of: error)
       do throws(FoundFile.Failure) { _ = try FoundFile(path) } catch {
         // Foundation takes a folder that it may not look into for one that is not there.
         if !error.isMissing { reason = " (\(error.reason))" }

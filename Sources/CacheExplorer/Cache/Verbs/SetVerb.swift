@@ -99,7 +99,8 @@ extension SetVerb.Source {
           )
         }
         do { return try Data(contentsOf: URL(filePath: path)) } catch {
-          throw CommandFailure(message: "\(path) cannot be read; name a file that you may read")
+          throw CommandFailure(
+            message: "\(path) cannot be read\(FoundFile.reason(of: error)); name a file that you may read")
         }
       }
     }
