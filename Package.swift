@@ -445,9 +445,9 @@ let package = Package(
       dependencies: [
         "CacheExplorer", "ExplorerCache", "ExplorerCommands", "ExplorerConfiguration", "ExplorerModel", "ExplorerState",
         "ExplorerTerminal", "ExplorerText", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio",
-        "CacheEngineInspector", "CacheEngineMetrics", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
-        "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal", "CPseudoTerminal", "CStore",
-        "AttachedApp", "TestSupport",
+        "CacheEngineInspector", "CacheEngineMetrics", "CacheEngineModels", "CacheEngineRedis", "CacheEngineShared",
+        "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal",
+        "CPseudoTerminal", "CStore", "AttachedApp", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),

@@ -41,26 +41,21 @@ package struct ModelShow: Sendable {
     }
   }
 
-  /// Lists an archive once, read-only in effect: the level is opened, listed and closed again.
+  /// Lists an archive once, as it is: nothing is written or evicted there, and its app may have it open.
   static func archive(_ directory: String, prefix: String, clock: any CacheClock) async -> ModelSheet.Content {
-    let source = directory
     do throws(FoundFile.Failure) { _ = try FoundFile(directory) } catch {
       let problem =
         error.isMissing
         ? "there is no directory \(directory)" : "\(directory) cannot be read (\(error.reason))"
-      return ModelSheet.Content(source: source, problem: problem)
+      return ModelSheet.Content(source: directory, problem: problem)
     }
     do {
-      let level = try DiskCacheLevel<String, Data>(directory: directory, name: "models", clock: clock)
-      let models: [ArchivedModel]
-      do { models = try await ModelArchive.contents(of: level, prefix: prefix, clock: clock) } catch {
-        try? await level.close()
-        throw error
-      }
-      try await level.close()
-      return ModelSheet.Content(source: source, rows: rows(of: models))
+      let level = try DiskCacheLevel<String, Data>(
+        directory: directory, name: "models", access: .readOnly, clock: clock)
+      let models = try await ModelArchive.contents(of: level, prefix: prefix, clock: clock)
+      return ModelSheet.Content(source: directory, rows: rows(of: models))
     } catch {
-      return ModelSheet.Content(source: source, problem: String(describing: error))
+      return ModelSheet.Content(source: directory, problem: String(describing: error))
     }
   }
 
