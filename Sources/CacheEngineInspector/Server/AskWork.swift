@@ -71,13 +71,14 @@ struct AskWork: Sendable {
       }
     case .look:
       answer.outcome = "miss"
-      if let value = try await level.look(try key(ask)) {
-        answer.outcome = "hit"
-        rest = answer.give(value, ask)
+      if let entry = try await level.look(try key(ask)) {
+        (answer.outcome, answer.terms) = ("hit", EntryTerms(entry))
+        rest = answer.give(entry.value, ask)
       }
     case .set:
       guard let value = ask.value else { throw CacheError(.incompatibleProtocol, "“set” needs a value") }
-      try await level.store(value, try key(ask), ask.lifetime.map { .nanoseconds(max(0, $0)) })
+      let lifetime = ask.lifetime.map { Expiry.after(.nanoseconds(max(0, $0))) }
+      try await level.store(value, try key(ask), ask.terms?.terms ?? StoreTerms(expiry: lifetime))
     case .remove: try await level.remove(try key(ask))
     case .clear: try await level.clear()
     case .warn: await level.warn()

@@ -10,8 +10,8 @@ import Foundation
 /// A level, or the whole cache, whose keys are text and whose values are bytes.
 struct InspectedLevel: Sendable {
   let get: @Sendable (String) async throws -> Lookup<Data>
-  let look: @Sendable (String) async throws -> Data?
-  let store: @Sendable (Data, String, Duration?) async throws -> Void
+  let look: @Sendable (String) async throws -> Entry<Data>?
+  let store: @Sendable (Data, String, StoreTerms) async throws -> Void
   let remove: @Sendable (String) async throws -> Void
   let clear: @Sendable () async throws -> Void
   let warn: @Sendable () async -> Void
@@ -46,10 +46,9 @@ struct InspectedLevel: Sendable {
       }
     }
     look = { try await held?.look($0) }
-    store = { bytes, text, lifetime in
+    store = { bytes, text, terms in
       let value = try TextForms.value(bytes, as: Level.Value.self)
-      try await level.store(
-        value, forKey: try await key(text), terms: StoreTerms(expiry: lifetime.map(Expiry.after)))
+      try await level.store(value, forKey: try await key(text), terms: terms)
     }
     remove = { try await level.remove(try await key($0)) }
     clear = { try await level.clear() }
@@ -63,7 +62,7 @@ struct InspectedLevel: Sendable {
 /// The entries of a level, with keys as text.
 private struct HeldEntries: Sendable {
   let key: @Sendable (String) async throws -> (any Hashable & Sendable)?
-  let look: @Sendable (String) async throws -> Data?
+  let look: @Sendable (String) async throws -> Entry<Data>?
   let expire: @Sendable (String?) async throws -> Int
   let usage: @Sendable () -> LevelUsage
   let entries: @Sendable () async throws -> [ServerLine.Entry]
@@ -78,7 +77,7 @@ private struct HeldEntries: Sendable {
       guard let key = try await find(text) else { return nil }
       // Of all reads this one is counted by nobody.
       guard let entry = try await level.lookupIncludingExpired(key).entry, !entry.isStale else { return nil }
-      return TextForms.bytes(entry.value)
+      return entry.with(TextForms.bytes(entry.value))
     }
     expire = { text in
       let keys = try await level.contents().map(\.key).filter { text == nil || TextForms.text($0) == text }

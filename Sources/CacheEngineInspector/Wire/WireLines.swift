@@ -35,6 +35,8 @@ package struct ClientLine: Codable, Sendable {
     package var value: Data?
     /// In nanoseconds.
     package var lifetime: Int64?
+    /// In place of `lifetime`, for an entry that is put back: what `look` told of it.
+    package var terms: EntryTerms?
     /// For entries and for `more`: how many entries or bytes were given already.
     package var from: Int?
     /// The most bytes of a value that the answer may have.
@@ -188,6 +190,8 @@ package struct ServerLine: Codable, Sendable {
     /// How many bytes the whole value has, where only its beginning is given.
     package var size: Int?
     package var deadline: Int64?
+    /// For `look`: what the entry has beside its value.
+    package var terms: EntryTerms?
     package var entries: [Entry]?
     /// There are more entries, or more bytes of the value, from here on.
     package var next: Int?

@@ -7,6 +7,7 @@ import Testing
 
 @testable import CacheEngineInspector
 @testable import ExplorerCache
+@testable import ExplorerCommands
 
 /// A connection to an app, and how it ends.
 @Suite(.timeLimit(.minutes(10))) struct AppSessionTests {
@@ -50,6 +51,31 @@ import Testing
     following.cancel()
     await following.value
     second.close()
+  }
+
+  @Test("what was done to an entry of an app is taken back: value, deadline, age and tags", arguments: [true, false])
+  func undo(expires: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let clock = ManualClock(now: SystemClock().now)
+    let level = MemoryCacheLevel<String, Data>(name: "memory", expiry: .after(.seconds(3_600)), clock: clock)
+    let server = try CacheInspector.serve(level, at: folder.url.appending(path: "s").path(), allowsWrites: true)
+    let session = try await AppSession.open(AppPlace(path: server.path), isAgain: false)
+    session.begin(EventBuffer())
+    let interpreter = Interpreter(live: session.cache.live, mode: .interactive)
+    try await level.store(
+      Data("one".utf8), forKey: "a",
+      terms: StoreTerms(expiry: expires ? .after(.seconds(60)) : .never, tags: ["letters"]))
+    let before = try #require(try await level.lookup("a").entry)
+    clock.advance(by: .seconds(7))
+    for line in ["del a", "set a other --ttl 5s"] {
+      _ = await interpreter.run(try #require(try Verbs.parse(line)))
+      #expect(try await level.get("a") != before.value)
+      #expect(await interpreter.run(UndoVerb()).outcome == .ok)
+      let after = try #require(try await level.lookup("a").entry)
+      #expect(after.value == before.value && after.deadline == before.deadline)
+      #expect(after.created == before.created && after.tags == before.tags)
+    }
+    server.close()
   }
 
   @Test("who leaves does not wait for an app that does not answer, as one that is stopped does not")

@@ -24,23 +24,26 @@ struct UndoTests {
     var value: Data?
     var deadline: CacheInstant?
     var created: CacheInstant?
+    var tags: Set<String>?
   }
 
   private func copies(of key: String, in interpreter: Interpreter) async throws -> [Copy] {
     var copies: [Copy] = []
     for level in interpreter.current.live.levels {
       let entry = try await level.storage?.lookupIncludingExpired(key).entry
-      copies.append(Copy(value: entry?.value, deadline: entry?.deadline, created: entry?.created))
+      copies.append(
+        Copy(value: entry?.value, deadline: entry?.deadline, created: entry?.created, tags: entry?.tags))
     }
     return copies
   }
 
   @Test(
-    "A set, a del and an expire are taken back: value, deadline and age in every level",
+    "A set, a del and an expire are taken back: value, deadline, age and tags in every level",
     arguments: ["set a other --ttl 5s", "set a other --level second", "del a", "expire a"])
   func takesBack(line: String) async throws {
     let interpreter = try await interpreter()
-    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: .seconds(60), level: nil))
+    try await interpreter.current.live.cache.store(
+      Data("one".utf8), forKey: "a", terms: StoreTerms(expiry: .after(.seconds(60)), tags: ["letters"]))
     let before = try await copies(of: "a", in: interpreter)
     let command = try #require(try Verbs.parse(line))
     #expect(await interpreter.run(command).outcome == .ok)
@@ -89,6 +92,18 @@ struct UndoTests {
     #expect(interpreter.undoable != nil)
     // That of an app that was reached again.
     await interpreter.use(try await self.interpreter().current.live)
+    #expect(interpreter.undoable == nil)
+  }
+
+  @Test("A removal of what only a server makes is not offered back")
+  func served() async throws {
+    var live = try await interpreter().current.live
+    let cache = live.cache
+    live.purge = { key in if let key { try await cache.remove(key) } else { try await cache.clear() } }
+    try await cache.set(Data("one".utf8), forKey: "a")
+    let interpreter = Interpreter(live: live, mode: .interactive)
+    #expect(await interpreter.run(DeleteVerb(key: "a")).outcome == .ok)
+    #expect(try await cache.get("a") == nil)
     #expect(interpreter.undoable == nil)
   }
 

@@ -48,8 +48,14 @@ struct RemoteCache: CacheLevel {
   func store(_ value: Data, forKey key: String, terms: StoreTerms) async throws {
     var ask = ClientLine.Ask(.set, level: level, key: key)
     ask.value = value
-    ask.lifetime = terms.deadline(levelDefault: .never, clock: SystemClock()).map {
-      SystemClock().now.duration(to: $0).clampedNanoseconds
+    if let created = terms.created {
+      // What is put back has moments that the app has told, by its own clock.
+      let deadline: CacheInstant? = if case .at(let deadline)? = terms.expiry { deadline } else { nil }
+      ask.terms = EntryTerms(created: created, deadline: deadline, tags: terms.tags)
+    } else {
+      ask.lifetime = terms.deadline(levelDefault: .never, clock: SystemClock()).map {
+        SystemClock().now.duration(to: $0).clampedNanoseconds
+      }
     }
     _ = try await client.perform(ask)
   }
@@ -84,6 +90,17 @@ struct RemoteStorage: StorageLevel, PagedStorage, PartialStorage {
   func beginning(of key: String, atMost count: Int) async throws -> (bytes: Data, of: Int)? {
     let answer = try await client.perform(ClientLine.Ask(.look, level: level, key: key), bytes: count)
     return answer.value.map { ($0, answer.size ?? $0.count) }
+  }
+
+  /// What the app has, for those who put it back: it has to be whole, and all of it known.
+  func lookupIncludingExpired(_ key: String) async throws -> Lookup<Data> {
+    let answer = try await client.perform(ClientLine.Ask(.look, level: level, key: key), bytes: WireLimits.kept)
+    guard let bytes = answer.value else { return .miss(.absent) }
+    if let size = answer.size { throw RemoteCache.isCut(to: bytes.count, of: size) }
+    guard let terms = answer.terms else {
+      throw CommandFailure(message: "the app does not say what its entry has beside the value")
+    }
+    return .hit(terms.entry(bytes))
   }
 
   func set(_ value: Data, forKey key: String) async throws {

@@ -10,7 +10,7 @@ import Foundation
 
 /// What a command did to one key, level by level, as far as it can be taken back exactly.
 ///
-/// Exactly: every level has the value, the deadline and the age of before, and only if nobody has touched the key since.
+/// Exactly: every level has the value, the deadline, the age and the tags of before, and only if nobody has touched the key since.
 /// What cannot come back is how recently the level thinks the entry was used.
 struct UndoRecord: Sendable {
   /// Larger values are not kept for a second thought.
@@ -20,6 +20,7 @@ struct UndoRecord: Sendable {
     var value: Data
     var deadline: CacheInstant?
     var created: CacheInstant?
+    var tags: Set<String>
   }
 
   private struct Place: Sendable {
@@ -40,8 +41,8 @@ struct UndoRecord: Sendable {
   /// Notes what the levels hold before a command; `nil` if they hold too much, or cannot be read.
   init?(before verb: any Verb, in live: LiveCache) async {
     guard verb.canBeUndone, let key = verb.key else { return nil }
-    // What other processes see cannot be taken back.
-    guard !live.levels.contains(where: { $0.shared != nil }) else { return nil }
+    // What other processes see cannot be taken back, nor what only a server makes.
+    guard !live.levels.contains(where: { $0.shared != nil }), live.purge == nil else { return nil }
     self.key = key
     title = "\(verb.name) \(key)"
     places = []
@@ -80,7 +81,8 @@ struct UndoRecord: Sendable {
     var names: [String] = []
     for place in places where place.before != place.after {
       if let before = place.before {
-        let terms = StoreTerms(expiry: before.deadline.map(Expiry.at) ?? .never, created: before.created)
+        let terms = StoreTerms(
+          expiry: before.deadline.map(Expiry.at) ?? .never, tags: before.tags, created: before.created)
         try await place.level.store(before.value, forKey: place.storedKey, terms: terms)
       } else {
         try await place.level.remove(place.storedKey)
@@ -95,6 +97,7 @@ struct UndoRecord: Sendable {
   /// Past counters and observers.
   private static func copy(of key: String, in storage: any StorageLevel<String, Data>) async throws -> Content {
     guard let entry = try await storage.lookupIncludingExpired(key).entry else { return Content(content: nil) }
-    return Content(content: Copy(value: entry.value, deadline: entry.deadline, created: entry.created))
+    return Content(
+      content: Copy(value: entry.value, deadline: entry.deadline, created: entry.created, tags: entry.tags))
   }
 }
