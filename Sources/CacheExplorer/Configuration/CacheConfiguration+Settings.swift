@@ -98,7 +98,7 @@ extension LevelSpecification {
       ]
     case .network(let network):
       [
-        ("url", network.template), ("timeout", Quantity.text(network.timeout)),
+        ("url", network.address), ("timeout", Quantity.text(network.timeout)),
         ("connectTimeout", Quantity.text(network.connectTimeout)),
       ]
     case .empty: []

@@ -198,8 +198,16 @@ package struct RedisSpecification: Equatable, Sendable {
 
 /// `network: { url: "http://host/{key}", timeout: 5s, connectTimeout: 1s }`.
 package struct NetworkSpecification: Equatable, Sendable {
-  /// With `{key}` or `{+key}` where the key goes.
+  /// With `{key}` or `{+key}` where the key goes, and with user and password.
   package var template: String
+  /// Without them.
+  var address: String {
+    guard let scheme = template.firstRange(of: "://") else { return template }
+    let rest = template[scheme.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard let at = authority.lastIndex(of: "@") else { return template }
+    return "\(template[..<scheme.upperBound])\(rest[rest.index(after: at)...])"
+  }
   package var timeout = Duration.seconds(30)
   package var connectTimeout = Duration.seconds(10)
 }

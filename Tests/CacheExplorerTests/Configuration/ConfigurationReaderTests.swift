@@ -279,6 +279,17 @@ struct ConfigurationReaderTests {
     #expect(apart.url == redis.url && apart.place != redis.place)
   }
 
+  @Test("User and password of a source are in use, and shown nowhere")
+  func secret() throws {
+    let text = "levels: [ network: { url: \"https://ada:hidden@h:7000/{key}?by=a@b\" } ]"
+    let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    guard case .network(let network)? = configuration.levels.first?.kind else { return #expect(Bool(false)) }
+    #expect(network.template.contains("ada:hidden@"))
+    let shown = configuration.settings.map(\.value)
+    #expect(shown.contains("https://h:7000/{key}?by=a@b"))
+    #expect(!shown.contains { $0.contains("hidden") || $0.contains("ada") })
+  }
+
   @Test("A tab and a mapping in place of a list are called what they are")
   func vague() {
     #expect(
