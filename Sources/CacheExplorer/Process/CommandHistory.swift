@@ -18,7 +18,8 @@ import Darwin
 
 /// The commands of earlier sessions, in a file that only its owner may read.
 ///
-/// It is bounded, and a `set` is left out unless its value comes from a file: values may be nobody's business.
+/// It is bounded, and a `set` is left out unless its value comes from a file: values may be nobody's business. So is what is not
+/// understood, such as a `set` with a misspelt verb.
 struct CommandHistory: Sendable {
   static let most = CommandLineState.historyCapacity
   /// A file that is longer is cut when it is read.
@@ -63,10 +64,9 @@ struct CommandHistory: Sendable {
     guard line.utf8.count <= 4_096, line.contains(where: { $0 != " " }), !line.contains(where: \.isNewline) else {
       return false
     }
-    let words = line.split(separator: " ")
-    guard words.first == "set" else { return true }
-    // Only a line that is understood tells what its value is.
-    guard let set = try? Verbs.parse(line) as? SetVerb, case .file = set.value else { return false }
+    // Only a line that is understood tells what of it is a value.
+    guard let verb = try? Verbs.parse(line) else { return false }
+    if let set = verb as? SetVerb, case .text = set.value { return false }
     return true
   }
 }

@@ -104,8 +104,8 @@ enum Manual {
     parts += [
       .item(
         "history",
-        "the last \(CommandHistory.most) command lines, for their owner only; a set is kept only if its value came from "
-          + "a file, since values may be secret"),
+        "the last \(CommandHistory.most) command lines that were understood, for their owner only; a set is kept only if "
+          + "its value came from a file, since values may be secret"),
       .item("panels.json", "which panels of the overview are hidden, and the order of the others"),
       .item("greeted", "there after the first start, which says where to begin"),
       .item("crashes", "a report of each crash"),

@@ -22,7 +22,10 @@ struct CommandHistoryTests {
 
   @Test(
     "No value is kept",
-    arguments: ["set a secret", "set a 'se cret' --ttl 5s", "set a", " set a secret", "set a @x \"open"])
+    arguments: [
+      "set a secret", "set a 'se cret' --ttl 5s", "set a", " set a secret", "set a @x \"open", "'set' a secret",
+      "ste a secret", "put a secret", "set\ta\tsecret",
+    ])
   func secrets(line: String) throws {
     let folder = try TemporaryFolder()
     let path = folder.url.path() + "/history"
