@@ -147,7 +147,6 @@ extension CommonStore {
 
   private func read(_ outcome: Outcome) throws -> StoreReply? {
     switch outcome {
-    case .reply(let reply): return reply
     case .frame(let frame):
       do {
         return try StoreReply(frame.kind, try frame.load(limit: StoreServer.longestBody(settings.capacity)))

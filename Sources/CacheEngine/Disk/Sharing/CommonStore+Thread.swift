@@ -54,7 +54,6 @@ extension CommonStore {
     let (calls, closing) = state.withLock { state in
       defer {
         (state.calls, state.unsent, state.closing) = ([:], [], [])
-        state.isEnded = true
         state.role = .seeking
       }
       return (Array(state.calls.values), state.closing)

@@ -31,7 +31,6 @@ final class CommonStore: StoreElsewhere {
 
   /// What becomes of a question.
   enum Outcome: Sendable {
-    case reply(StoreReply)
     /// A frame that is still to be read.
     case frame(SharedFrame)
     /// This process owns the files now.
@@ -84,7 +83,6 @@ final class CommonStore: StoreElsewhere {
     var isTelling = false
     var listeners: [ObjectIdentifier: @Sendable (SegmentedStore.Loss) -> Void] = [:]
     var isLeaving = false
-    var isEnded = false
     var closing: [CheckedContinuation<Void, any Error>] = []
     var usage: LevelUsage
     var traffic = StoreTraffic()

@@ -31,8 +31,8 @@ extension StoreServer {
   }
 
   func admit(_ socket: FrameSocket, now: Int64) {
-    guard let process = socket.peer, guestCount < Self.mostGuests else { return }
-    guests.withLock { $0.append(Guest(socket, process: process, now: now)) }
+    guard socket.peer != nil, guestCount < Self.mostGuests else { return }
+    guests.withLock { $0.append(Guest(socket, now: now)) }
   }
 
   func serve(_ guest: Guest, _ events: Int16) {

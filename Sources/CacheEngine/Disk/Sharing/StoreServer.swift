@@ -27,11 +27,10 @@ final class StoreServer: Sendable {
     }
 
     let socket: FrameSocket
-    let process: Int32
     let state: Mutex<State>
 
-    init(_ socket: FrameSocket, process: Int32, now: Int64) {
-      (self.socket, self.process) = (socket, process)
+    init(_ socket: FrameSocket, now: Int64) {
+      self.socket = socket
       state = Mutex(State(came: now))
     }
   }
