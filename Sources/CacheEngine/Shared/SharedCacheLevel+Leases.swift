@@ -4,7 +4,6 @@ extension SharedCacheLevel {
   /// The right to fill in a key that is missing.
   struct Lease: Sendable {
     let id: [UInt8]
-    let key: [UInt8]
     let token: [UInt8]
     let stamp: [UInt8]
     let tagEpoch: [UInt8]
@@ -53,7 +52,7 @@ extension SharedCacheLevel {
         guard let taken, taken.count == 3, let stamp = taken[1], let epoch = taken[2] else {
           return .follows(token: followed ?? [])
         }
-        let lease = Lease(id: id, key: bytes, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
+        let lease = Lease(id: id, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
         // It may have come since.
         guard let entry = try await entry(Array(taken.prefix(2)), inDoubt: isStillInDoubt) else { return .leads(lease) }
         try await end(lease, foundNothing: false)
@@ -91,7 +90,7 @@ extension SharedCacheLevel {
       guard let taken, taken.count == 2, let stamp = taken[0], let epoch = taken[1] else {
         throw CacheError(.unreachable, "the store \(store.name) does not keep what is written to it")
       }
-      return Lease(id: id, key: bytes, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
+      return Lease(id: id, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
     }
   }
 

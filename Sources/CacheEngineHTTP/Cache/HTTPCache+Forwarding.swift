@@ -127,7 +127,7 @@ extension HTTPCache {
     let (shared, body) = store(received, as: kept, key, ticket, journey.request) { [self] in
       if let flight { flights.end(key, flight) }
     }
-    tell(.response(SharedResponse(kept: kept, head: head, body: shared)))
+    tell(.response(SharedResponse(kept: kept, body: shared)))
     return HTTPCacheAnswer(head: head.adding(status), body: body, status: status)
   }
 
@@ -174,7 +174,7 @@ extension HTTPCache {
     var whole = head
     whole.status = .ok
     let kept = policy.keep(whole, for: journey.request, requestTime: requestTime, responseTime: responseTime)
-    return kept.map { .response(SharedResponse(kept: $0, head: head, body: nil)) }
+    return kept.map { .response(SharedResponse(kept: $0, body: nil)) }
   }
 
   /// Passes on what no cache answers, forgets what it changes, and keeps what answers a GET as well.

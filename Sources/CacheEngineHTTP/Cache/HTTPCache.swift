@@ -45,8 +45,6 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   struct SharedResponse: Sendable {
     /// Without content.
     let kept: StoredResponse
-    /// The head as it was received.
-    let head: HTTPTypes.HTTPResponse
     /// `nil` for a 304, which speaks of content that those have who asked about it.
     let body: SharedBody?
   }
