@@ -8,7 +8,7 @@ extension Picture {
     let time = event.time
     switch event.kind {
     case .requestBegan(let operation):
-      if let id = event.request { calls.began(id, operation, key: event.key, at: time, event: eventCount) }
+      if let id = event.request { calls.began(id, operation, key: event.key, at: time) }
     case .requestEnded(_, let outcome, let duration): ended(event.request, outcome, duration, at: time)
     case .flightBegan, .flightJoined, .flightLeft, .flightEnded: followFlight(event)
     case .operated(let operation): follow(operation, event)
@@ -40,7 +40,6 @@ extension Picture {
     guard let key = event.key else { return }
     let leader = flights.flights[FlightTable.ID(pool: event.level ?? "", key: key)]?.leader
     switch event.kind {
-    case .flightBegan: calls.change(event.request) { $0.isLeader = true }
     case .flightJoined:
       guard let follower = event.request, follower != leader else { return }
       calls.change(follower) { call in
@@ -64,16 +63,12 @@ extension Picture {
   private mutating func follow(_ event: CacheEvent, at level: Int) {
     let (key, time, number) = (event.key, event.time, eventCount)
     func end(_ outcome: RequestRecord.Step.Outcome, _ duration: Duration, cause: Cause? = nil) {
-      calls.change(event.request) {
-        $0.end(.level(level), outcome, at: time, after: duration, cause: cause, event: number)
-      }
+      calls.change(event.request) { $0.end(.level(level), outcome, at: time, after: duration, cause: cause) }
     }
     func add(_ outcome: RequestRecord.Step.Outcome, _ duration: Duration?) {
       let began = duration.map { time.advanced(by: .zero - $0) } ?? time
-      calls.change(event.request) {
-        $0.add(
-          RequestRecord.Step(place: .level(level), outcome: outcome, began: began, duration: duration, event: number))
-      }
+      let step = RequestRecord.Step(place: .level(level), outcome: outcome, began: began, duration: duration)
+      calls.change(event.request) { $0.add(step) }
     }
     switch event.kind {
     case .lookupBegan: add(.asked, nil)
@@ -173,7 +168,7 @@ extension Picture {
   private mutating func follow(_ operation: OperatorEvent, _ event: CacheEvent) {
     if case .servedStale = operation, let level = event.level.flatMap({ index(ofLevel: $0) }) {
       let step = RequestRecord.Step(
-        place: .level(level), outcome: .stale, began: event.time, duration: .zero, event: eventCount)
+        place: .level(level), outcome: .stale, began: event.time, duration: .zero)
       return calls.change(event.request) { $0.add(step) }
     }
     guard let index = event.level.flatMap({ index(ofOperator: $0) }) else { return }
@@ -181,21 +176,20 @@ extension Picture {
     func did(_ words: String, _ duration: Duration = .zero, cause: Cause.Kind? = nil) {
       let step = RequestRecord.Step(
         place: .operation(index), outcome: .did(words), began: event.time.advanced(by: .zero - duration),
-        duration: duration, cause: cause.map { Cause($0, time: event.time, event: number) }, event: number)
+        duration: duration, cause: cause.map { Cause($0, time: event.time, event: number) })
       calls.change(event.request) { $0.add(step) }
     }
     switch operation {
     case .refused: did("refused", cause: .refused(index))
     case .rememberedMiss: did("remembered", cause: .remembered(index))
     case .queued:
-      let step = RequestRecord.Step(place: .operation(index), outcome: .asked, began: event.time, event: number)
+      let step = RequestRecord.Step(place: .operation(index), outcome: .asked, began: event.time)
       calls.change(event.request) { $0.add(step) }
     case .admitted:
       calls.change(event.request) { call in
         let began = call.steps.last { $0.place == .operation(index) && $0.outcome == .asked }?.began
         guard let began else { return }
-        call.end(
-          .operation(index), .did("waited"), at: event.time, after: began.duration(to: event.time), event: number)
+        call.end(.operation(index), .did("waited"), at: event.time, after: began.duration(to: event.time))
       }
     case .retried(let attempt, _, let error): did("attempt \(attempt) failed: \(error)")
     case .timedOut(let limit): did("gave up", limit)

@@ -41,8 +41,6 @@ package struct RequestRecord: Sendable {
     package var duration: Duration?
     /// Why it was a miss, as was known at that moment.
     package var cause: Cause?
-    /// The number of the event that told the outcome.
-    package var event: Int
   }
 
   package struct Joiner: Sendable, Equatable {
@@ -59,8 +57,6 @@ package struct RequestRecord: Sendable {
   package let operation: CacheEvent.Operation
   package let key: String?
   package let began: CacheInstant
-  /// The number of the event that it began with.
-  package let event: Int
   /// How long it took; `nil` as long as it is under way.
   package var duration: Duration?
   package var outcome: CacheEvent.Outcome?
@@ -75,17 +71,14 @@ package struct RequestRecord: Sendable {
   package var deadline: CacheInstant?
   package var leader: RequestID?
   package var joinedAt: CacheInstant?
-  /// It leads a load of a pool.
-  var isLeader = false
   package var joiners: [Joiner] = []
   package var hiddenJoiners = 0
 
-  package init(id: RequestID, operation: CacheEvent.Operation, key: String?, began: CacheInstant, event: Int) {
+  package init(id: RequestID, operation: CacheEvent.Operation, key: String?, began: CacheInstant) {
     self.id = id
     self.operation = operation
     self.key = key
     self.began = began
-    self.event = event
   }
 
   package var isUnderWay: Bool { outcome == nil && !isLost }
@@ -99,19 +92,16 @@ package struct RequestRecord: Sendable {
 
   /// Ends the step of a place that is still under way, or notes one of which only the end was seen.
   package mutating func end(
-    _ place: Step.Place, _ outcome: Step.Outcome, at time: CacheInstant, after duration: Duration, cause: Cause? = nil,
-    event: Int
+    _ place: Step.Place, _ outcome: Step.Outcome, at time: CacheInstant, after duration: Duration, cause: Cause? = nil
   ) {
     guard let index = steps.lastIndex(where: { $0.place == place && $0.outcome == .asked }) else {
       return add(
         Step(
-          place: place, outcome: outcome, began: time.advanced(by: .zero - duration), duration: duration, cause: cause,
-          event: event))
+          place: place, outcome: outcome, began: time.advanced(by: .zero - duration), duration: duration, cause: cause))
     }
     steps[index].outcome = outcome
     steps[index].duration = duration
     steps[index].cause = cause
-    steps[index].event = event
   }
 }
 
@@ -138,11 +128,11 @@ package struct RequestLog: Sendable {
   }
 
   package mutating func began(
-    _ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant, event: Int
+    _ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant
   ) {
     guard slots[id] == nil else { return }
     total += 1
-    let record = RequestRecord(id: id, operation: operation, key: key, began: time, event: event)
+    let record = RequestRecord(id: id, operation: operation, key: key, began: time)
     if records.count < Self.capacity {
       slots[id] = records.count
       records.append(record)
