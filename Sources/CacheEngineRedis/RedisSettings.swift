@@ -13,7 +13,7 @@ public struct RedisSettings: Sendable {
     /// The place, as in a URL.
     public var description: String {
       switch self {
-      case .host(let host, let port): "redis://\(host):\(port)"
+      case .host(let host, let port): "redis://\(host.contains(":") ? "[\(host)]" : host):\(port)"
       case .socket(let path): "redis+unix://\(path)"
       }
     }

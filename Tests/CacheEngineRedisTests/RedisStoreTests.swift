@@ -400,6 +400,10 @@ struct RedisStoreTests {
     let settings = try RedisSettings(url: url)
     #expect(settings.place == place && settings.user == user && settings.password == password)
     #expect(settings.database == database)
+    // What is shown is the same without user and password.
+    let shown = Set(["redis://localhost:6379", "redis://10.0.0.1:7000/3", "redis://[::1]:6380", "redis+unix:///tmp/s"])
+    #expect(shown.contains(settings.address))
+    #expect(try RedisSettings(url: settings.address).place == place)
   }
 
   @Test(
