@@ -148,24 +148,34 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// - Throws: The error of the system if no further connection can be accepted.
   public func serve() async throws {
     try await withTaskCancellationHandler {
-      try await listener.executeThenClose { connections in
-        for try await connection in connections {
-          begin(connection)
-          await waitForRoom()
-        }
-      }
+      do { try await accept() } catch { if !Task.isCancelled { throw error } }
+      accepted.end()
+      // One may have begun since.
+      if Task.isCancelled { abort() }
+      for task in serving.withLock({ Array($0.tasks.values) }) { await task.value }
+      // What runs in the background keeps nobody waiting.
+      cache.breakOff()
+      await cache.close()
     } onCancel: {
       listener.channel.close(promise: nil)
+      abort()
     }
-    accepted.end()
-    if Task.isCancelled { cache.breakOff() }
-    for task in serving.withLock({ Array($0.tasks.values) }) {
-      if Task.isCancelled { task.cancel() }
-      await task.value
+  }
+
+  private func accept() async throws {
+    try await listener.executeThenClose { connections in
+      for try await connection in connections {
+        begin(connection)
+        await waitForRoom()
+      }
     }
-    // What runs in the background keeps nobody waiting.
+  }
+
+  /// Aborts the requests under way.
+  private func abort() {
+    takeRoom()?.resume()
+    for task in serving.withLock({ Array($0.tasks.values) }) { task.cancel() }
     cache.breakOff()
-    await cache.close()
   }
 
   /// Stops the proxy: no new connection is accepted, and requests under way are finished.
@@ -184,10 +194,9 @@ where Store.Key == String, Store.Value == StoredVariants {
       group.addTask {
         for task in tasks { await task.value }
       }
-      group.addTask { [cache] in
+      group.addTask { [self] in
         do { try await Task.sleep(for: grace) } catch { return }
-        for task in tasks { task.cancel() }
-        cache.breakOff()
+        abort()
       }
       await group.next()
       group.cancelAll()
@@ -230,7 +239,8 @@ where Store.Key == String, Store.Value == StoredVariants {
   private func waitForRoom() async {
     await withCheckedContinuation { continuation in
       let hasRoom = serving.withLock { serving in
-        if serving.tasks.count < settings.connections || serving.isStopping { return true }
+        // Whoever is cancelled later takes this continuation.
+        if serving.tasks.count < settings.connections || serving.isStopping || Task.isCancelled { return true }
         serving.room = continuation
         return false
       }

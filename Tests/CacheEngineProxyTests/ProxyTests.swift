@@ -476,6 +476,30 @@ struct ProxyTests: ProxySuite {
     await server.stop()
   }
 
+  @Test(
+    "A task that is cancelled ends what it serves, also where there is no room for more, or it is being stopped",
+    arguments: [(1, false), (1_024, false), (1_024, true)])
+  func cancels(connections: Int, isStopping: Bool) async throws {
+    let server = try await RawServer { $0.hasPrefix("GET /never") ? RawAnswer("") : Self.fresh("body") }
+    var settings = ProxySettings()
+    (settings.connections, settings.headTimeout) = (connections, .seconds(3_600))
+    let proxy = try await HTTPCacheProxy(
+      storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), settings: settings,
+      observe: log.note)
+    let serving = Task { try await proxy.serve() }
+    let hanging = Task { try await RawClient.ask(proxy.port, "GET /never HTTP/1.1\r\nHost: a\r\n\r\n") }
+    while server.requests.isEmpty { await Task.yield() }
+    let stopping = Task { if isStopping { await proxy.stop(within: .seconds(3_600)) } }
+    if isStopping { while (try? await RawClient.ask(proxy.port, get())) != nil {} }
+    serving.cancel()
+    try await serving.value
+    await stopping.value
+    #expect(log.all.filter { $0.path == "/never" }.map(\.status) == [499])
+    #expect(try await hanging.value == "")
+    await #expect(throws: (any Error).self) { try await RawClient.ask(proxy.port, get()) }
+    await server.stop()
+  }
+
   @Test("Stopping waits for no connection that waits for its next request")
   func stopsIdle() async throws {
     var settings = ProxySettings()
