@@ -117,6 +117,9 @@ where Store.Key == String, Store.Value == StoredVariants {
     port = listener.channel.localAddress?.port ?? settings.port
   }
 
+  // One that has never served has not closed it.
+  deinit { listener.channel.close(promise: nil) }
+
   private static func prepare(
     _ channel: any Channel, _ settings: ProxySettings, _ instant: InstantAnswers
   ) throws {

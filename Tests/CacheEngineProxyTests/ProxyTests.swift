@@ -500,6 +500,22 @@ struct ProxyTests: ProxySuite {
     await server.stop()
   }
 
+  @Test("A proxy that is released before it has served gives its port back")
+  func released() async throws {
+    var settings = ProxySettings()
+    func proxy() async throws -> HTTPCacheProxy<Memory> {
+      try await HTTPCacheProxy(
+        storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: 1), settings: settings)
+    }
+    settings.port = try await proxy().port
+    var isFree = false
+    for _ in 1...1_000 where !isFree {
+      await Task.yield()
+      isFree = (try? await proxy()) != nil
+    }
+    #expect(isFree)
+  }
+
   @Test("Stopping waits for no connection that waits for its next request")
   func stopsIdle() async throws {
     var settings = ProxySettings()
