@@ -166,6 +166,8 @@ struct RecordingFile: ~Copyable {
       _ = systemClose(file)
       throw CommandFailure(message: "\(path) is not a file that can be recorded into; name another one")
     }
+    // It may have been there for others to read.
+    _ = fchmod(file, 0o600)
     descriptor = file
   }
 

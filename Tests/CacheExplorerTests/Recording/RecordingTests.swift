@@ -255,6 +255,7 @@ import Testing
     #expect(throws: CommandFailure.self) { try Recorder(path: pipe, model: model, isWhole: true) }
     let session = try RecordedSession.random(6, steps: 9, in: folder)
     _ = try session.opened()
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: session.path)
     let again = try Recorder(path: session.path, model: model, isWhole: true)
     let taken = #expect(throws: CommandFailure.self) { try Recorder(path: session.path, model: model, isWhole: true) }
     #expect(taken?.message == "another session is being recorded into \(session.path); name another file")
