@@ -48,6 +48,10 @@ extension CacheConfiguration {
     for setting in settings where new[setting.title] == nil && (setting.field == nil || setting.place != nil) {
       lines.append("- \(setting.title): \(setting.value)")
     }
+    let levelsBefore = Dictionary(allLevels.map { ($0.name, $0) }) { first, _ in first }
+    for level in other.allLevels where levelsBefore[level.name].map(level.isAnotherUnseen) == true {
+      lines.append("~ \(level.name): what is not shown, such as a password, or too little to be seen")
+    }
     if lines.isEmpty, levels.map(\.shape) != other.levels.map(\.shape) {
       lines.append("~ the order of the levels")
     }
@@ -58,6 +62,21 @@ extension CacheConfiguration {
 extension LevelSpecification {
   /// The names in their order and nesting.
   fileprivate var shape: String { "\(word) \(name)(\(inner.map(\.shape).joined(separator: ",")))" }
+
+  /// Whether it is another one than before, though every value looks the same.
+  fileprivate func isAnotherUnseen(from before: LevelSpecification) -> Bool {
+    own != before.own && word == before.word && fields.elementsEqual(before.fields, by: ==)
+  }
+
+  /// Its kind without the levels that it holds.
+  private var own: Kind {
+    switch kind {
+    case .around(let operation, _): .around(operation, [])
+    case .lanes(let condition, _, _): .lanes(condition, then: [], otherwise: [])
+    case .stale(let stale, _, _): .stale(stale, level: [], from: [])
+    case .memory, .disk, .defaults, .redis, .network, .origin, .empty: kind
+    }
+  }
 
   fileprivate func add(to result: inout [ConfigurationSetting], depth: Int) {
     result.append(ConfigurationSetting(depth: depth, owner: name, value: word, place: place))

@@ -290,6 +290,28 @@ struct ConfigurationReaderTests {
     #expect(!shown.contains { $0.contains("hidden") || $0.contains("ada") })
   }
 
+  @Test("A change that no value shows, as that of a password, is a change; where something stands is none")
+  func hiddenChanges() throws {
+    func read(_ password: String, _ capacity: Int = 1 << 20, above: String = "") throws -> CacheConfiguration {
+      try ConfigurationReader.read(
+        """
+        \(above)levels:
+          - lanes:
+              when: { prefix: "a" }
+              then: { memory: { capacity: \(capacity) } }
+              else: { memory: { name: rest } }
+          - redis: { url: "redis://ada:\(password)@h", namespace: n }
+          - network: { url: "https://ada:\(password)@h/{key}" }
+        """, file: "c.yaml", folder: "/")
+    }
+    let old = try read("alpha")
+    let changes = old.changes(to: try read("omega"))
+    #expect(changes.map { $0.prefix { $0 != ":" } } == ["~ redis", "~ network"])
+    #expect(!changes.contains { $0.contains("alpha") || $0.contains("omega") })
+    #expect(old.changes(to: try read("alpha", 1 << 20 + 1)).count == 1)
+    #expect(old.changes(to: try read("alpha", above: "\n\n")).isEmpty)
+  }
+
   @Test("A tab and a mapping in place of a list are called what they are")
   func vague() {
     #expect(
