@@ -97,11 +97,11 @@ extension DiskCacheLevel {
     do {
       switch work {
       case .here(let store, let work, let key):
-        // What fails is taken back, but others may have read it before that.
-        var count = 1
-        defer { tell(store, key, count) }
-        count = try await store.performInTurn(work, durability)
-        return count > 0
+        do { return tell(store, key, try await store.performInTurn(work, durability)) } catch {
+          // It is taken back, but others may have read it before that.
+          tell(store, key, 1)
+          throw error
+        }
       case .elsewhere(let elsewhere, let put): return try await elsewhere.change(.put(put), from: origin) > 0
       }
     } catch { throw named(error) }
