@@ -71,6 +71,7 @@ void ctg_keep_few_heaps(void);
 ///
 /// With glibc, what becomes free is given back from here on: by itself it keeps what was free once, as each batch of events. Starting
 /// runs through three times the code that is run afterwards.
+/// Breakpoints that a debugger had set in that code are lost.
 void ctg_give_memory_back(void);
 
 /// How many processors this process may use, as taskset has it; 0 where the system does not say.
