@@ -81,7 +81,7 @@ extension ModelCache {
   func repeated(every interval: Duration, _ body: () async throws -> Void) async throws {
     // What waits for no time takes a thread for itself.
     guard interval > .zero else {
-      throw CacheError(.invalidSetting, "an interval has to be more than zero; it was \(interval.text)")
+      throw CacheError(.invalidSetting, "an interval has to be more than zero; it was \(interval)")
     }
     while true {
       try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
