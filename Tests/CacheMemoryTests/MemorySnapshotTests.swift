@@ -249,14 +249,16 @@ import Testing
       let (left, written) = ("\(path).\(UUID()).new", "\(path).\(UUID()).new")
       let others = ["\(path).1.new", "\(path).\(UUID())", "\(folder.path)/other.\(UUID()).new"]
       for name in [left, written] + others { try Data([1]).write(to: URL(filePath: name)) }
-      // As by another process that is writing just now.
+      // As by another process that has yet to lock its file, and by one that is writing just now.
+      let made = "\(path).\(UUID()).new"
+      try Data().write(to: URL(filePath: made))
       let descriptor = unsafe open(written, O_RDONLY)
       defer { _ = close(descriptor) }
       #expect(flock(descriptor, LOCK_EX) == 0)
       try await filled().snapshot(to: path, keys: .utf8, values: .data)
       #expect(!FileManager.default.fileExists(atPath: left))
-      for name in [written] + others { #expect(FileManager.default.fileExists(atPath: name), "\(name)") }
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 5)
+      for name in [written, made] + others { #expect(FileManager.default.fileExists(atPath: name), "\(name)") }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 6)
       #expect(try await level().restore(from: path, keys: .utf8, values: .data)?.restored == 3)
     }
   }

@@ -230,6 +230,9 @@ extension MemoryCacheLevel {
       let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
+      var status = stat()
+      // A writer that has just made its file has yet to lock it, and writes nothing before.
+      guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { continue }
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { _ = unsafe unlink(path) }
     }
   }
