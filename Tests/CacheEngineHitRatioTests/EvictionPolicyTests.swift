@@ -43,10 +43,14 @@ import Testing
     for hash in 0..<1_000 as Range<UInt32> { recent.insert(hash, limit: 100) }
     expect(!(0..<900 as Range<UInt32>).contains { recent.remove($0) })
     let found = (900..<1_000 as Range<UInt32>).count { recent.remove($0) }
-    #expect(found > 85, "few buckets overflow")
+    #expect(found > 75, "few buckets overflow")
     expect(!recent.remove(999))
     recent.insert(5, limit: 1)
     expect(recent.remove(5))
+    // So many that ages are kept in steps, and that turns begin again several times.
+    for hash in 0..<2_000_000 as Range<UInt32> { recent.insert(hash, limit: 100_000) }
+    expect((1_700_000..<1_898_000 as Range<UInt32>).count { recent.remove($0) } < 20)
+    expect((1_902_000..<2_000_000 as Range<UInt32>).count { recent.remove($0) } > 83_000)
   }
 
   private func check(_ empty: some EvictionPolicy, _ seed: UInt64) {
@@ -133,6 +137,19 @@ import Testing
     for _ in 0..<5 { sketch.increment(3) }
     sketch.reserve(10_000)
     #expect(sketch.frequency(3) == 5)
+  }
+
+  @Test("a sketch that grows step by step counts nothing less often than it came, and little of it more often")
+  func sketchGrowsInSteps() {
+    var sketch = FrequencySketch()
+    sketch.reserve(600)
+    for hash in 0..<600 as Range<UInt32> { for _ in 0..<hash % 7 { sketch.increment(hash) } }
+    for entries in stride(from: 700, through: 3_000, by: 100) {
+      sketch.reserve(entries)
+      #expect((0..<600 as Range<UInt32>).allSatisfy { sketch.frequency($0) >= Int($0 % 7) }, "with \(entries) entries")
+    }
+    #expect((0..<600 as Range<UInt32>).count { sketch.frequency($0) == Int($0 % 7) } > 500)
+    #expect((1_000..<2_000 as Range<UInt32>).count { sketch.frequency($0) == 0 } > 500)
   }
 
   @Test("ghosts are forgotten oldest first, and one that came again is young")

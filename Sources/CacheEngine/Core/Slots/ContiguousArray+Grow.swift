@@ -1,8 +1,8 @@
 extension ContiguousArray {
-  /// Makes the array at least so long, and a quarter longer where it has to grow.
+  /// Makes the array at least so long, and an eighth longer where it has to grow.
   ///
   /// By itself an array takes room for as much again, and what a level knows of each entry lies in several. The price is
-  /// that an element is copied four times while an array grows, and not once.
+  /// that an element is copied eight times while an array grows, and not once.
   @inlinable
   @inline(__always)
   package mutating func grow(to length: Int, repeating element: Element) {
@@ -12,7 +12,7 @@ extension ContiguousArray {
   @inlinable
   @inline(never)
   mutating func lengthen(to length: Int, repeating element: Element) {
-    let longer = Swift.max(16, length + length / 4)
+    let longer = Swift.max(16, length + length / 8)
     reserveCapacity(longer)
     append(contentsOf: repeatElement(element, count: longer - count))
   }

@@ -5,17 +5,19 @@ import CacheCore
 /// A count-min sketch (G. Cormode, S. Muthukrishnan, An improved data stream summary, Journal of Algorithms 55, 2005)
 /// with the conservative sampling of TinyLFU: once ten times as many hashes as entries were counted, every counter is
 /// halved. The counters of a hash lie in one block of 64 bytes, as in Caffeine, so that counting touches one line
-/// of the processor's cache. Changed: the table grows with the entries and keeps what it has counted, and is never small.
+/// of the processor's cache. Changed: the table grows with the entries and keeps what it has counted, and is never small; it
+/// has any number of blocks, of which a hash has the one at the same part of the whole (D. Lemire, Fast random integer generation in
+/// an interval, ACM Transactions on Modeling and Computer Simulation 29(1), 2019), so that none of it is spare.
 struct FrequencySketch: Sendable {
   private static let wordsInBlock = 8
   /// Few entries see many strangers: 4 KiB keep these apart.
-  private static let leastWords = 512
+  private static let leastBlocks = 64
 
   private var words = UnsharedArray<UInt64>(repeating: 0, count: 0)
-  private var blockMask: UInt64 = 0
+  private var blocks: UInt64 = 0
   private var additions = 0
-  /// The entries that there may be before the sketch ages more slowly: a power of two.
-  private var room = 8
+  /// The most entries that there were, at least eight; for each there is a word.
+  private var entries = 0
   /// How many hashes are counted for each entry before all counters are halved.
   private let period: Int
 
@@ -23,22 +25,40 @@ struct FrequencySketch: Sendable {
 
   /// Grows until there is a word for every entry.
   @inline(__always)
-  mutating func reserve(_ entries: Int) { if entries > room || words.count == 0 { grow(entries) } }
+  mutating func reserve(_ entries: Int) { if entries > self.entries { grow(entries) } }
 
-  private mutating func grow(_ entries: Int) {
-    if words.count == 0 { words = UnsharedArray(repeating: 0, count: Self.leastWords) }
-    while room < entries {
-      room *= 2
-      additions *= 2
+  @inline(never)
+  private mutating func grow(_ newEntries: Int) {
+    entries = max(8, newEntries)
+    guard words.count < entries else { return }
+    let (old, oldBlocks) = (words, Int(blocks))
+    // A few more, since those of a part of a level may become more, and a quarter more than there were.
+    let wanted = max(Self.leastBlocks, (entries + entries / 8) / Self.wordsInBlock + 1, oldBlocks + oldBlocks / 4)
+    blocks = UInt64(wanted)
+    words = UnsharedArray(repeating: 0, count: wanted * Self.wordsInBlock)
+    guard oldBlocks > 0 else { return }
+    // The hashes of a block lay in one or two: by the larger counters, none has come less often than was counted.
+    for block in 0..<wanted {
+      let (first, last) = (block * oldBlocks / wanted, ((block + 1) * oldBlocks - 1) / wanted)
+      for word in 0..<Self.wordsInBlock {
+        words[block * Self.wordsInBlock + word] = Self.larger(
+          old[first * Self.wordsInBlock + word], old[last * Self.wordsInBlock + word])
+      }
     }
-    // The block of a hash is its lower bits: a copy above answers the same for either new bit.
-    while words.count < room {
-      let old = words
-      words = UnsharedArray(repeating: 0, count: old.count * 2)
-      for index in 0..<words.count { words[index] = old[index & (old.count - 1)] }
-    }
-    blockMask = UInt64(words.count / Self.wordsInBlock) - 1
   }
+
+  /// The larger one of each two counters.
+  private static func larger(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    // Of counters that lie a byte apart: the upper bit of a byte stays if nothing has to be borrowed for the difference.
+    func apart(_ a: UInt64, _ b: UInt64) -> UInt64 {
+      let notLess = ((a & everySecond | upperBits) &- (b & everySecond)) & upperBits
+      let chosen = (notLess >> 7) * 15
+      return a & chosen | b & (everySecond ^ chosen)
+    }
+    return apart(a, b) | apart(a >> 4, b >> 4) << 4
+  }
+
+  private static let (everySecond, upperBits): (UInt64, UInt64) = (0x0f0f_0f0f_0f0f_0f0f, 0x8080_8080_8080_8080)
 
   /// How often the hash came, at most 15.
   func frequency(_ hash: UInt32) -> Int { frequency(of: Self.mix(hash)) }
@@ -55,10 +75,10 @@ struct FrequencySketch: Sendable {
     return Int(least)
   }
 
-  /// The block of a hash; the mask keeps it below the end.
+  /// The block of a hash, which lies below the end.
   @inline(__always)
   private func block(_ mixed: UInt64) -> UnsafeMutablePointer<UInt64> {
-    unsafe words.start + Int(truncatingIfNeeded: mixed & blockMask) &* Self.wordsInBlock
+    unsafe words.start + Int(truncatingIfNeeded: ((mixed & 0xffff_ffff) &* blocks) &>> 32) &* Self.wordsInBlock
   }
 
   mutating func increment(_ hash: UInt32, by count: Int = 1) { increment(mixed: Self.mix(hash), by: UInt64(count)) }
@@ -79,7 +99,7 @@ struct FrequencySketch: Sendable {
       counted = max(counted, added)
     }
     additions &+= Int(counted)
-    if additions >= period &* room { halve() }
+    if additions >= period &* entries { halve() }
   }
 
   /// Counts a hash once more after it was counted so often: in one step, unless the counters are halved in between.
@@ -90,7 +110,7 @@ struct FrequencySketch: Sendable {
 
   @inline(never)
   private mutating func countMore(_ mixed: UInt64, _ count: Int) {
-    let isHalved = additions &+ count >= period &* room
+    let isHalved = additions &+ count >= period &* entries
     increment(mixed: mixed, by: UInt64(isHalved ? count : count &+ 1))
     if isHalved { increment(mixed: mixed) }
   }

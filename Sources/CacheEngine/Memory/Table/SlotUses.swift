@@ -132,7 +132,7 @@ final class SlotUses: @unchecked Sendable {
 
   private func grow(to length: Int) {
     let (old, used) = unsafe (header.pointee.bytes, header.pointee.capacity)
-    let capacity = max(64, length + length / 4)
+    let capacity = max(64, length + length / 8)
     unsafe header.pointee.bytes = .allocate(capacity: capacity)
     unsafe header.pointee.bytes.moveInitialize(from: old, count: used)
     for slot in used..<capacity { unsafe (header.pointee.bytes + slot).initialize(to: Atomic(0)) }

@@ -30,10 +30,10 @@ final class UnsharedArray<Element: BitwiseCopyable & Sendable>: @unchecked Senda
     }
   }
 
-  /// Makes the array at least so long, and a quarter longer where it has to grow.
+  /// Makes the array at least so long, and an eighth longer where it has to grow.
   @inline(__always)
   func grow(to length: Int, repeating element: Element) {
-    if count < length { lengthen(to: max(16, length + length / 4), repeating: element) }
+    if count < length { lengthen(to: max(16, length + length / 8), repeating: element) }
   }
 
   @inline(never)

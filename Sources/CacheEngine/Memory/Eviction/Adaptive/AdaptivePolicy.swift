@@ -19,7 +19,7 @@ public import CacheCore
 ///
 /// Changed: the miniatures choose between divisions of one structure, so that a change of mind moves a boundary and
 /// evicts nothing; they share the frequencies of the whole; only what leaves the window becomes a ghost; and the sketch
-/// ages after sixteen counts for each entry in place of ten, since a change of popularity is answered by a change of
+/// ages after twenty counts for each entry in place of ten, since a change of popularity is answered by a change of
 /// the division.
 ///
 /// With less than four entries always, what was not used for the longest time leaves: few entries say nothing about
@@ -33,7 +33,7 @@ package struct AdaptivePolicy: EvictionPolicy {
   package static let fewest = 4
 
   private var order = WindowedOrder(Trial.first)
-  private var sketch = FrequencySketch(period: 16)
+  private var sketch = FrequencySketch(period: 20)
   private var trial = Trial()
   private var isReturning = false
   /// The number of entries for which sketch and trial are large enough.
@@ -51,7 +51,7 @@ package struct AdaptivePolicy: EvictionPolicy {
   private mutating func arrive(_ hash: UInt32) {
     guard order.isFull else { return }
     let mixed = FrequencySketch.mix(hash)
-    isReturning = order.forgetGhost(hash, mixed)
+    isReturning = order.forgetGhost(mixed)
     note(hash, mixed)
   }
 

@@ -30,7 +30,7 @@ struct Miniature: Sendable {
       return true
     }
     if !order.isFull, order.count >= size { order.fill() }
-    let isReturning = order.forgetGhost(hash, mixed)
+    let isReturning = order.forgetGhost(mixed)
     var slot: Int32?
     while order.count >= size, let victim = order.evict(sketch) {
       unchain(victim)

@@ -1,68 +1,40 @@
 import CacheCore
 
-/// Hashes that were inserted not long ago, in eight bytes each and without an order.
+/// Hashes that were inserted not long ago, in four to five bytes each and without an order.
 ///
 /// A table of buckets of four places. A hash has an age, which is how many came after it; beyond the limit it does
-/// not count, and where a bucket is full the oldest makes room, so that a few are forgotten too soon. That a hash
-/// is found takes one line of the processor's cache. ``GhostQueue`` forgets exactly, in several times the room.
+/// not count, and where a bucket is full the oldest makes room, so that a few are forgotten too soon. Sixteen bits are
+/// kept of a hash, so that one in sixteen thousand is taken for another, and its age to a few thousandths of the
+/// limit. That a hash is found takes one line of the processor's cache. ``GhostQueue`` forgets exactly, in many times the room.
 struct RecentHashes: Sendable {
   private static let places = 4
+  /// Ages are compared in so many steps at most: an eighth of what is kept of a turn.
+  private static let steps = 8_192
 
-  /// A hash, and the turn in which it came; two zeros for an empty place.
-  private struct Place: BitwiseCopyable {
-    var hash: UInt32 = 0
-    var turn: UInt32 = 0
+  /// Sixteen bits of a hash, and the turn in which it came; zero for an empty place.
+  private typealias Place = UInt32
 
-    @inline(__always) var isEmpty: Bool { hash == 0 && turn == 0 }
-  }
+  private var all = UnsharedArray<Place>(repeating: 0, count: 0)
+  private var turn = 0
+  /// A step is 2^shift turns.
+  private var shift = 0
+  private var limit: UInt16 = 0
+  /// The limit up to which there are places enough.
+  private var room = 0
 
-  private var all = UnsharedArray(repeating: Place(), count: 0)
-  private var turn: UInt32 = 0
-  private var limit: UInt32 = 0
-
-  mutating func insert(_ hash: UInt32, limit: Int) { insert(hash, mixed: FrequencySketch.mix(hash), limit: limit) }
+  mutating func insert(_ hash: UInt32, limit: Int) { insert(mixed: FrequencySketch.mix(hash), limit: limit) }
 
   @inline(__always)
-  mutating func insert(_ hash: UInt32, mixed: UInt64, limit newLimit: Int) {
-    limit = UInt32(truncatingIfNeeded: newLimit)
-    // A quarter more places than hashes that count.
-    let wanted = newLimit &+ newLimit &>> 2
-    if all.count < wanted { grow(to: wanted) }
+  mutating func insert(mixed: UInt64, limit newLimit: Int) {
+    if newLimit > room { grow(to: newLimit) }
+    limit = UInt16(truncatingIfNeeded: max(1, newLimit &>> shift))
     turn &+= 1
-    put(Place(hash: hash, turn: turn), mixed)
-  }
-
-  /// Forgets a hash, and says whether it was there and young enough.
-  mutating func remove(_ hash: UInt32) -> Bool { remove(hash, mixed: FrequencySketch.mix(hash)) }
-
-  @inline(__always)
-  mutating func remove(_ hash: UInt32, mixed: UInt64) -> Bool {
-    if all.count == 0 { return false }
     let bucket = unsafe bucket(mixed)
-    for place in 0..<Self.places where unsafe bucket[place].hash == hash && !bucket[place].isEmpty {
-      let isYoung = unsafe age(bucket[place]) < limit
-      unsafe bucket[place] = Place()
-      return isYoung
-    }
-    return false
-  }
-
-  /// The places of a hash, which lie below the end: the mask names the first of four.
-  @inline(__always)
-  private func bucket(_ mixed: UInt64) -> UnsafeMutablePointer<Place> {
-    unsafe all.start + (Int(truncatingIfNeeded: mixed >> 20) & (all.count &- Self.places))
-  }
-
-  @inline(__always)
-  private func age(_ place: Place) -> UInt32 { turn &- place.turn }
-
-  @inline(__always)
-  private func put(_ new: Place, _ mixed: UInt64) {
-    let bucket = unsafe bucket(mixed)
-    var oldest = (place: 0, age: UInt32(0))
+    let new = Self.kept(mixed) | Place(step)
+    var oldest = (place: 0, age: UInt16(0))
     for place in 0..<Self.places {
       let held = unsafe bucket[place]
-      if held.hash == new.hash || held.isEmpty {
+      if held == 0 || (held ^ new) &>> 16 == 0 {
         unsafe bucket[place] = new
         return
       }
@@ -72,11 +44,45 @@ struct RecentHashes: Sendable {
     unsafe bucket[oldest.place] = new
   }
 
-  private mutating func grow(to length: Int) {
-    while all.count < length {
-      let old = all
-      all = UnsharedArray(repeating: Place(), count: max(Self.places, old.count * 2))
-      for index in 0..<old.count where !old[index].isEmpty { put(old[index], FrequencySketch.mix(old[index].hash)) }
+  /// Forgets a hash, and says whether it was there and young enough.
+  mutating func remove(_ hash: UInt32) -> Bool { remove(mixed: FrequencySketch.mix(hash)) }
+
+  @inline(__always)
+  mutating func remove(mixed: UInt64) -> Bool {
+    if room == 0 { return false }
+    let bucket = unsafe bucket(mixed)
+    let kept = Self.kept(mixed)
+    for place in 0..<Self.places {
+      let held = unsafe bucket[place]
+      guard (held ^ kept) &>> 16 == 0, held != 0 else { continue }
+      unsafe bucket[place] = 0
+      return age(held) < limit
     }
+    return false
+  }
+
+  /// The places of a hash, which lie below the end: there are any number of buckets, as there are blocks in a ``FrequencySketch``.
+  @inline(__always)
+  private func bucket(_ mixed: UInt64) -> UnsafeMutablePointer<Place> {
+    let number = (Int(truncatingIfNeeded: mixed &>> 20 & 0xffff_ffff) &* (all.count &>> 2)) &>> 32
+    return unsafe all.start + number &* Self.places
+  }
+
+  /// What is kept of a hash: bits that do not say in which bucket it is.
+  @inline(__always)
+  private static func kept(_ mixed: UInt64) -> Place { Place(truncatingIfNeeded: mixed) &<< 16 }
+
+  @inline(__always) private var step: UInt16 { UInt16(truncatingIfNeeded: turn &>> shift) }
+
+  @inline(__always)
+  private func age(_ place: Place) -> UInt16 { step &- UInt16(truncatingIfNeeded: place) }
+
+  /// Makes room for an eighth more than the limit, and forgets everything, since too little of the hashes is there to move them.
+  @inline(never)
+  private mutating func grow(to limit: Int) {
+    room = limit + limit / 8
+    all = UnsharedArray(repeating: 0, count: (room + Self.places - 1) / Self.places * Self.places)
+    shift = 0
+    while room >> shift > Self.steps { shift += 1 }
   }
 }

@@ -2,7 +2,7 @@ import CacheCore
 
 /// Tries every division on a sample of the requests, and says which one had most hits lately.
 struct Trial: Sendable {
-  /// The most that a miniature holds, in a cache of sixteen times as many entries or more; and in a smaller one.
+  /// The most that a miniature holds, in a cache of 32 times as many entries or more; and in a smaller one.
   ///
   /// Less is cheaper, and the choice more a matter of chance: by which hashes a process happens to have.
   private static let (largest, largestOfFew) = (1_024, 128)
@@ -133,7 +133,7 @@ struct Trial: Sendable {
   @inline(__always)
   func isSampled(_ hash: UInt32) -> Bool { SlotUses.sample(hash) <= sampled }
 
-  private static func largest(of entries: Int) -> Int { min(largest, max(largestOfFew, entries / 16)) }
+  private static func largest(of entries: Int) -> Int { min(largest, max(largestOfFew, entries / 32)) }
 
   private static func shift(for entries: Int) -> UInt64 {
     var shift = leastShift

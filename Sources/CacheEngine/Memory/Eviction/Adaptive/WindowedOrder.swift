@@ -44,7 +44,7 @@ struct WindowedOrder: Sendable {
   func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
 
   @inline(__always)
-  mutating func forgetGhost(_ hash: UInt32, _ mixed: UInt64) -> Bool { ghosts.remove(hash, mixed: mixed) }
+  mutating func forgetGhost(_ mixed: UInt64) -> Bool { ghosts.remove(mixed: mixed) }
 
   private mutating func fit() { share = (count, division.window(of: count)) }
 
@@ -111,7 +111,7 @@ struct WindowedOrder: Sendable {
     lists.remove(newcomer)
     // From the second one on, what leaves makes room for a heavy entry; light ones that ask for no room make up for it.
     if departures > 1, division.duels { owed = min(owed &+ 1, share / 2) }
-    if isFull { ghosts.insert(hash, mixed: mixed, limit: count &+ 1) }
+    if isFull { ghosts.insert(mixed: mixed, limit: count &+ 1) }
     return newcomer
   }
 
