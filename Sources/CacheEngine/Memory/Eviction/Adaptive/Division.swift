@@ -22,6 +22,12 @@ enum Division: Int, Sendable, CaseIterable {
   /// In the others it leaves, and comes into the main part if it returns soon.
   @inline(__always) var duels: Bool { self == .frequency || self == .balanced }
 
+  /// How many times more than what would leave, beside once, what leaves the window must have come in order to stay.
+  ///
+  /// In a loop all keys come equally often, but the last use of what leaves the window is counted already, and the next one of what
+  /// would leave, which is as near, is not: to let the one win would be to churn.
+  @inline(__always) var lead: Int { self == .frequency ? 1 : 0 }
+
   /// A key that returns soon after it left the window goes into the main part.
   ///
   /// Where what is popular changes, such a key is popular newly. In a loop that is a little too long for the cache

@@ -100,7 +100,7 @@ struct WindowedOrder: Sendable {
     if division.duels, let resident {
       let (came, stays) = (sketch.frequency(of: mixed), sketch.frequency(lists.hash(resident)))
       // A tie is lost by what comes from the window: else a scan would wash the main part out.
-      if came > stays {
+      if came > stays &+ division.lead {
         lists.move(newcomer, to: Self.probation)
         lists.remove(resident)
         return resident
