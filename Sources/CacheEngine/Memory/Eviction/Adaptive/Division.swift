@@ -8,11 +8,11 @@ import CacheCore
 enum Division: Int, Sendable, CaseIterable {
   /// A small window beside an order of frequency: for stable popularity, scans and loops.
   case frequency
-  /// A window of three twentieths in order of use: it does fairly well everywhere, so it is what is begun with.
+  /// A window of a fifth in order of use: it does fairly well everywhere, so it is what is begun with.
   case balanced
   /// A window of two fifths, and beside it what was used again, or returned: for what comes in pairs, and once in a while again.
   case reused
-  /// The same with a window of seven tenths: for bursts, and popularity that drifts.
+  /// The same with a window of nine tenths: for bursts, and popularity that drifts.
   case returning
   /// Hardly anything but a window, in order of use; what returned soon is kept apart from it.
   case recency
@@ -44,9 +44,9 @@ enum Division: Int, Sendable, CaseIterable {
   func window(of entries: Int) -> Int {
     switch self {
     case .frequency: max(1, entries / 50)
-    case .balanced: max(1, entries * 3 / 20)
+    case .balanced: max(1, entries / 5)
     case .reused: max(1, entries * 2 / 5)
-    case .returning: max(1, entries * 7 / 10)
+    case .returning: max(1, entries * 9 / 10)
     case .recency: max(1, entries * 19 / 20)
     }
   }
