@@ -207,6 +207,19 @@ import Testing
     #expect(event.description == #"disk get failed a\r\nerror\u{1B}[2J ä\n (no key a\u{2028}b) 0.000 ms"#)
   }
 
+  @Test(
+    "a log tells of a negative duration, as a clock that is set back or a limit that is over gives it",
+    arguments: [
+      (Duration.microseconds(-1_500), "-1.500 ms"), (.microseconds(-150), "-0.150 ms"), (.nanoseconds(-1), "0.000 ms"),
+      (.seconds(-2), "-2000.000 ms"), (.nanoseconds(Int64.min), "-9223372036854.775 ms"),
+      (.microseconds(7), "0.007 ms"),
+    ])
+  func negative(duration: Duration, told: String) {
+    let event = CacheEvent(
+      time: clock.now, request: nil, level: "slow", key: "a", kind: .operated(.timedOut(duration)))
+    #expect(event.description == "slow timeout a after \(told)")
+  }
+
   @Test("percentiles are exact to a sixteenth of themselves")
   func histogram() throws {
     var histogram = LatencyHistogram()

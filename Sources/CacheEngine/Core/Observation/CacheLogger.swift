@@ -163,7 +163,7 @@ extension Duration {
   /// Milliseconds with three decimals, as a log shows them.
   var inMilliseconds: String {
     let microseconds = clampedNanoseconds / 1000
-    let fraction = String(microseconds % 1000)
-    return "\(microseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) ms"
+    let (whole, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
+    return "\(microseconds < 0 ? "-" : "")\(whole).\(String(fraction + 1000).dropFirst()) ms"
   }
 }
