@@ -89,6 +89,42 @@ import Testing
     try await again.close()
   }
 
+  @Test("a refresh that another one has overtaken does not bring back what that has seen replaced and removed")
+  func overtaken() async throws {
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    let real = FileCalls()
+    let isHeld = Atomic(false)
+    let hasArrived = Atomic(false)
+    let goesOn = DispatchSemaphore(value: 0)
+    var calls = real
+    unsafe calls.read = { descriptor, buffer, offset in
+      let count = unsafe real.read(descriptor, buffer, offset)
+      if isHeld.exchange(false, ordering: .sequentiallyConsistent) {
+        hasArrived.store(true, ordering: .sequentiallyConsistent)
+        goesOn.wait()
+      }
+      return count
+    }
+    let look = try await DiskCacheInspection.open(folder.path, clock: clock, calls: calls)
+    try await level.set(value(2), forKey: "a")
+    try await level.set(value(2), forKey: "b")
+    // The first that reads on has read, and has yet to take in what it read.
+    isHeld.store(true, ordering: .sequentiallyConsistent)
+    let first = Task { try await look.refresh() }
+    try await turns { hasArrived.load(ordering: .sequentiallyConsistent) }
+    try await level.set(value(3), forKey: "a")
+    try await level.remove("b")
+    try await look.refresh()
+    #expect(try await look.value(forKey: "a") == value(3))
+    goesOn.signal()
+    try await first.value
+    #expect(try await look.value(forKey: "a") == value(3))
+    #expect(try await keys(look) == ["a"])
+    #expect(try await look.health().isCurrent)
+    try await level.close()
+  }
+
   @Test("P1 P15 while segments are reclaimed under it, who looks finds every entry that stays, with one of its values")
   func reclaiming() async throws {
     let level = try open(capacity: 2 << 20)

@@ -20,11 +20,11 @@ extension SegmentedStore {
   func follow() throws -> Bool {
     let directory = directory
     guard try directory.isInPlace(), try sealing?.isCurrent(in: directory) ?? true else { return false }
-    let (known, lengths) = state.withLock { ($0.segments, $0.lengths.all) }
     for _ in 0..<16 {
+      let (known, lengths) = state.withLock { ($0.segments, $0.lengths.all) }
       let numbers = try directory.names().compactMap { FileName.segment.number(in: $0) }.sorted()
       guard let segments = try open(numbers, known, directory) else { continue }
-      return try take(segments, lengths)
+      if let continues = try take(segments, lengths) { return continues }
     }
     return false
   }
@@ -49,7 +49,8 @@ extension SegmentedStore {
     return segments
   }
 
-  private func take(_ segments: [Segment], _ lengths: [UInt64: Int]) throws -> Bool {
+  /// `nil` if somebody else has read on meanwhile, so that this is known already, or out of date.
+  private func take(_ segments: [Segment], _ lengths: [UInt64: Int]) throws -> Bool? {
     let reading = ClockReading(clock)
     var scans: [(segment: Segment, scan: SegmentScan)] = []
     var standing: [Segment] = []
@@ -77,7 +78,8 @@ extension SegmentedStore {
       guard extent > start else { continue }
       scans.append((segment, SegmentScan(try segment.read(extent - start, at: start), from: start, salt: salt)))
     }
-    state.withLock { state in
+    return state.withLock { state in
+      guard state.lengths.all == lengths else { return nil }
       let isOneGone = state.segments.contains { standing.segment($0.number) == nil }
       state.segments = standing
       state.seenLength = seenLength
@@ -89,12 +91,12 @@ extension SegmentedStore {
         // A record may still be on its way, so the next look begins where the last whole one ends.
         state.lengths[segment.number] = scan.end
       }
-      guard isOneGone else { return }
+      guard isOneGone else { return true }
       state.lengths.keep { standing.segment($0) != nil }
       // What was worth keeping was copied.
       state.index.removeAll { standing.segment($0.segment) == nil }
+      return true
     }
-    return true
   }
 
   /// Whether nothing was appended, and no segment came or went, since this was last read.
