@@ -243,6 +243,25 @@ import Testing
     #expect(turn.withLock { $0 } > 100)
   }
 
+  @Test("names that a file system lists twice are those of one file")
+  func listedTwice() async throws {
+    let real = FileCalls()
+    var calls = real
+    calls.names = { directory in real.names(directory).map { $0 + $0 } }
+    let first = try open(calls: calls)
+    try await first.set(value(1), forKey: "short")
+    try await first.set(value(2, 500_000), forKey: "long")
+    let size = first.usage.cost
+    try await first.close()
+    let second = try open(calls: calls)
+    #expect(try await second.get("short") == value(1))
+    #expect(try await second.get("long") == value(2, 500_000))
+    let report = try await second.verify()
+    #expect(report.isSound && report.strayCount == 0 && report.files == 2)
+    #expect(second.usage.cost <= size + 4_096)
+    try await second.close()
+  }
+
   @Test("a lock is given back although a signal comes in the midst of that")
   func unlockInterrupted() throws {
     let interruptions = Mutex(0)

@@ -151,8 +151,11 @@ final class StoreDirectory: Sendable {
     return nil
   }
 
-  /// Names in the directory.
-  func names() throws -> [String] { try system("readdir") { calls.names(descriptor) } }
+  /// Names in the directory, each once: of one that changes meanwhile, some file systems list a file twice.
+  func names() throws -> [String] {
+    var seen: Set<String> = []
+    return try system("readdir") { calls.names(descriptor) }.filter { seen.insert($0).inserted }
+  }
 
   /// Removes a file, if there is one.
   ///
