@@ -140,6 +140,8 @@ final class RedisConnection: Sendable {
   ///
   /// - Throws: `CacheError`: why the connection ended; `CancellationError`.
   func ask(_ commands: [[[UInt8]]]) async throws -> [RESPValue] {
+    // No reply comes of nothing, and the next one is another's.
+    if commands.isEmpty { return [] }
     var bytes: [UInt8] = []
     for command in commands { RESPCommand.append(command, to: &bytes) }
     let number = Mutex<Int?>(nil)

@@ -91,6 +91,27 @@ extension HostileServerTests {
     feed.end()
   }
 
+  @Test("whoever stops listening while a connection is made for that holds up nobody who begins to listen afterwards")
+  func leavesWhileAsked() async throws {
+    let server = try await HostileServer { connection, command in
+      switch command[0] {
+      case "HELLO": connection == 2 ? .silence : .say("")
+      case "SUBSCRIBE": .say(Self.listens)
+      default: .say("-NOPERM this user has no permissions\r\n")
+      }
+    }
+    let store = server.store()
+    let first = store.changes(of: [Array("photos:r:".utf8)])
+    // The second one is to listen to the channel.
+    try await turns { server.commands.count { $0[0] == "HELLO" } == 2 }
+    first.end()
+    server.say(HostileServer.greeting, on: 2)
+    try await turns { store.hearsBy == .channel }
+    var second = store.changes(of: [Array("photos:r:".utf8)]).makeAsyncIterator()
+    #expect(await second.next() == .everything(.connected))
+    #expect(server.connectionCount == 2)
+  }
+
   @Test("a proxy that refuses and hangs up when it is asked to track ends one connection, and leaves the channel")
   func refusesTrackingAndEnds() async throws {
     let server = try await HostileServer { _, command in
