@@ -58,10 +58,11 @@ package final class RedisInspection: Sendable {
   }
 
   private func open(
-    for use: RedisConnection.Use, onPush: @escaping @Sendable ([RESPValue]) -> Void
+    for use: RedisConnection.Use, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+    onEnd: @escaping @Sendable () -> Void = {}
   ) async throws -> RedisConnection {
     let isKnown = connection.withLock { $0 != nil }
-    let connection = try await RedisConnection.connect(settings, for: use, onPush: onPush) { _, _ in }
+    let connection = try await RedisConnection.connect(settings, for: use, onPush: onPush) { _, _ in onEnd() }
     do { _ = try await connection.greet(isKnown: isKnown) } catch {
       connection.close(CacheError(.closed, "it was not let in", level: settings.name))
       throw error
@@ -202,6 +203,8 @@ package final class RedisInspection: Sendable {
       }
       if number <= most { note(text) }
       if number == most { enoughSaid.finish() }
+    } onEnd: {
+      enoughSaid.finish()
     }
     // The server tells nobody any more once the connection is gone, however this ends.
     defer { connection.close(CacheError(.closed, "the server’s commands are not listened to any more")) }

@@ -242,6 +242,22 @@ extension HostileServerTests {
     node.close()
   }
 
+  @Test("whoever listens to a server's commands is told at once that the server is gone")
+  func monitorEnds() async throws {
+    let server = try await HostileServer { _, command in
+      command[0] == "HELLO" ? .say("") : .sayAndClose("+OK\r\n")
+    }
+    let inspection = RedisInspection(server.store().settings)
+    let isOver = Mutex(false)
+    let listening = Task {
+      defer { isOver.withLock { $0 = true } }
+      return await Self.code { try await inspection.monitor(for: .seconds(600), atMost: 10) { _ in }.commands }
+    }
+    defer { listening.cancel() }
+    try await turns { isOver.withLock(\.self) }
+    #expect(await listening.value == .unreachable)
+  }
+
   @Test("what has been a replica all the time is not left when it refuses to be written to")
   func replica() async throws {
     let server = try await HostileServer { _, command in
