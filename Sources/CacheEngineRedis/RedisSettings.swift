@@ -214,7 +214,11 @@ public struct RedisSettings: Sendable {
         bytes.append(byte)
         continue
       }
-      guard rest.count >= 2, let decoded = UInt8(String(Substring(rest.prefix(2))), radix: 16) else { return nil }
+      let digits = Substring(rest.prefix(2))
+      // A number may begin with a sign.
+      guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let decoded = UInt8(digits, radix: 16) else {
+        return nil
+      }
       bytes.append(decoded)
       rest = rest.dropFirst(2)
     }

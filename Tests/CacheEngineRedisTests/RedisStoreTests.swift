@@ -410,7 +410,7 @@ struct RedisStoreTests {
     "an address that is none is refused without telling the password",
     arguments: [
       "localhost", "redissss://h", "rediss://", "redis://", "redis://u:secret@h:0", "redis://u:secret@h/x",
-      "redis://u:secret%@h",
+      "redis://u:secret%@h", "redis://u:secret%+f@h",
       "redis+unix://s", "redis://h:99999",
     ])
   func wrongAddresses(url: String) {
