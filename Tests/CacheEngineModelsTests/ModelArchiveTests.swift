@@ -21,6 +21,24 @@ import Testing
     ModelArchive(of: cache, in: level, models: codings, observer: observer)
   }
 
+  @Test(
+    "whatever an identifier begins with, its model is restored and listed",
+    arguments: ["\u{301}a", "🏻", "\u{200d}", "a/b", ""])
+  func identifiers(id: String) async throws {
+    let level = MemoryCacheLevel<String, Data>()
+    let coding = ModelCoding(Author.self, as: "author", coding: .json) { $0 }
+    let cache = ModelCache(clock: clock)
+    let archive = ModelArchive(of: cache, in: level, models: [coding])
+    cache.insert(Author(id: id))
+    try await archive.save()
+    let again = ModelCache(clock: clock)
+    let restored = ModelArchive(of: again, in: level, models: [coding])
+    #expect(try await restored.restore() == ModelArchive.Restoration(loaded: 1))
+    #expect(again.value(Author.self, id: id) == Author(id: id))
+    let listed = try await ModelArchive.contents(of: level, clock: clock)
+    #expect(listed.map(\.type) == ["author"] && listed.map(\.id) == [id])
+  }
+
   @Test("the whole graph survives a restart on disk: models, relations, deadlines")
   func survivesOnDisk() async throws {
     let folder = DiskFolder()

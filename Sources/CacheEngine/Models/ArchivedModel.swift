@@ -46,8 +46,9 @@ extension ModelArchive {
           level: level.name)
       }
       for name in page.isLeftOver ? [] : page.names {
-        let slash = name.firstIndex(of: "/") ?? name.endIndex
-        var model = ArchivedModel(type: String(name[..<slash]), id: String(name[slash...].dropFirst()))
+        let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")) ?? name.endIndex
+        let id = Substring(name.utf8[slash...].dropFirst())
+        var model = ArchivedModel(type: String(name[..<slash]), id: String(id))
         if let entry = try await level.lookup(prefix + name).entry,
           let record = try? ModelRecord(entry.value, name: name, clock: clock), record.era == head.era
         {

@@ -200,7 +200,7 @@ public final class ModelArchive: Sendable {
       let all = names.union(listed[page] ?? [])
       found.missing += max(0, lost - all.count)
       for name in all.sorted() {
-        let coding = codings.values.first { name.hasPrefix("\($0.name)/") }
+        let coding = codings.values.first { name.utf8.starts(with: "\($0.name)/".utf8) }
         do {
           switch try await read(name, coding, isInTurn: false) {
           case .model(let edit):

@@ -243,6 +243,15 @@ import Testing
     #expect(turn.withLock { $0 } > 100)
   }
 
+  @Test("folders are made whatever their names begin with, even what `String` takes for a part of the slash before it")
+  func combining() async throws {
+    let path = folder.path + "/\u{301}a/🏻"
+    let level = try Level(directory: path, capacity: 8 << 20)
+    try await level.set(value(1), forKey: "a")
+    try await level.close()
+    #expect(FileManager.default.fileExists(atPath: path + "/lock"))
+  }
+
   @Test("names that a file system lists twice are those of one file")
   func listedTwice() async throws {
     let real = FileCalls()

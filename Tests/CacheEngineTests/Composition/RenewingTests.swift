@@ -256,6 +256,9 @@ import Testing
     entry.validator = "1"
     entry.validator = "2"
     #expect(entry.validator == "2" && entry.tags.count == 2)
+    // To `String`, an accent would belong to what stands before it in the tag.
+    entry.validator = "\u{301}3"
+    #expect(entry.validator?.unicodeScalars.elementsEqual("\u{301}3".unicodeScalars) == true && entry.tags.count == 2)
     entry.validator = nil
     #expect(entry.tags == ["b"])
   }

@@ -26,6 +26,18 @@ import Testing
     let memory = MemoryCacheLevel<String, Int>()
     try await memory.set(1, forKey: "cafe\u{301}/menu")
     #expect(try await memory.removeAll(withPrefix: "caf\u{e9}/") == 1)
+    // What is another letter is no beginning of it.
+    try await memory.set(1, forKey: "cafe\u{301}")
+    #expect(try await memory.removeAll(withPrefix: "cafe") == 0)
+  }
+
+  @Test(
+    "a prefix is found before whatever follows it, even what `String` takes for a part of its last character",
+    arguments: ["\u{301}x", "🏻", "\u{200d}", "\u{fe0f}", "plain"])
+  func combining(rest: String) async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    try await memory.set(1, forKey: "user:" + rest)
+    #expect(try await memory.removeAll(withPrefix: "user:") == 1)
   }
 
   @Test("a removal by key is not undone by a read that travelled meanwhile")

@@ -85,10 +85,13 @@ enum Validator {
   static func text(in tags: Set<String>) -> String? {
     if tags.isEmpty { return nil }
     // There is one, unless somebody has made such tags; then the first in order is as good as any.
-    return tags.filter { $0.hasPrefix(prefix) }.min().map { String($0.dropFirst(prefix.count)) }
+    return tags.filter(isOne).min().map { String(Substring($0.utf8.dropFirst(prefix.utf8.count))) }
   }
 
-  static func plain(_ tags: Set<String>) -> Set<String> { tags.filter { !$0.hasPrefix(prefix) } }
+  static func plain(_ tags: Set<String>) -> Set<String> { tags.filter { !isOne($0) } }
+
+  // By bytes: to `String`, a validator may begin with what belongs to the colon before it, as an accent does.
+  private static func isOne(_ tag: String) -> Bool { tag.utf8.starts(with: prefix.utf8) }
 
   static func put(_ validator: String?, into tags: inout Set<String>) {
     if !tags.isEmpty { tags = plain(tags) }

@@ -12,19 +12,6 @@ public protocol SelectiveRemoval<Key, Value>: CacheLevel {
   func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int
 }
 
-extension SelectiveRemoval where Key == String {
-  /// Removes the entries whose keys begin with a text.
-  ///
-  /// - Parameter prefix: How the keys begin, in any Unicode normal form.
-  /// - Returns: How many entries were removed.
-  /// - Throws: An error if some may still be there.
-  /// - Complexity: O(n): every key is looked at.
-  @discardableResult
-  public func removeAll(withPrefix prefix: String) async throws -> Int {
-    try await removeAll { $0.hasPrefix(prefix) }
-  }
-}
-
 /// A level whose entries can be marked with tags, and removed by them.
 ///
 /// Tags are given in ``StoreTerms/tags`` when a value is stored. What operators make of such levels is one as well.

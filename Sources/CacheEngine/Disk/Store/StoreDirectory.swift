@@ -67,7 +67,7 @@ final class StoreDirectory: Sendable {
 
   /// A path that means the same wherever the program goes.
   static func absolute(_ path: String, _ calls: FileCalls) throws -> String {
-    path.hasPrefix("/") ? path : try system("realpath") { calls.realPath(".") } + "/" + path
+    path.utf8.first == UInt8(ascii: "/") ? path : try system("realpath") { calls.realPath(".") } + "/" + path
   }
 
   /// Makes a directory and those above it; whoever finds it after a power cut finds its parents too.
@@ -88,7 +88,7 @@ final class StoreDirectory: Sendable {
   }
 
   private static func parent(of path: String) -> String? {
-    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return nil }
     return String(path[..<slash])
   }
 
