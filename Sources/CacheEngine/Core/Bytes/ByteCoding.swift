@@ -29,7 +29,7 @@ public struct ByteCoding<Value: Sendable>: Sendable {
   /// Creates a coding.
   ///
   /// - Parameters:
-  ///   - name: Names the type and form of the bytes; at most 255 bytes of UTF-8.
+  ///   - name: Names the type and form of the bytes; at most 65,535 bytes of UTF-8.
   ///   - encode: Turns a value into bytes.
   ///   - decode: Turns bytes into a value.
   public init(
