@@ -9,8 +9,6 @@ import CacheCore
 /// R) over slot numbers of four bytes; a slot holds the hash of its key, so that probing compares keys only where hashes are
 /// equal.
 struct StoreIndex: Sendable {
-  /// What an entry takes beside its key and its place in the table.
-  static let slotLength = MemoryLayout<Slot>.stride
   static let none: Int32 = -1
   private static let chunkBits: Int32 = 12
 
