@@ -11,6 +11,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// What happens on a connection: requests come and are answered, one after the other.
 extension HTTPCacheProxy {
   func carry(_ connection: Connection, _ id: Int) async {
@@ -208,8 +216,10 @@ extension HTTPCacheProxy {
         case .trailers(let fields): trailers = HTTPHeaders(fields)
         }
       }
-    } catch let error as CacheError {
-      served.note(error)
+    } catch {
+      if error is CacheError { served.note(error) }
+      // Content that ends with its connection would be whole if that ended in order.
+      if announced == nil, !framed.isChunked { await exchange.channel.endAbruptly() }
       throw error
     }
     try await exchange.outbound.write(.end(trailers))
@@ -244,6 +254,15 @@ extension HTTPCacheProxy {
       contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: body))), .end(nil)])
     served.bytes = body.utf8.count
     served.isWhole = true
+  }
+}
+
+extension Channel {
+  /// Ends it so that the other side sees an error, and not an end.
+  fileprivate func endAbruptly() async {
+    // What has no time to linger is reset.
+    try? await (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+    try? await close()
   }
 }
 #endif

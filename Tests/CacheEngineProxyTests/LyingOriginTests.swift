@@ -13,6 +13,20 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LyingOriginTests: ProxySuite {
   let log = ServedLog()
 
+  @Test("Content that breaks off ends no connection in order where that would be the end of the content")
+  func brokenForHTTP10() async throws {
+    let broken = RawAnswer(
+      "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", closes: true)
+    let whole = RawAnswer(
+      "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n")
+    try await withProxy(origin: { $0.contains("/whole") ? whole : broken }) { port, _, _ in
+      for (path, end) in [("/", "half(reset)"), ("/whole", "body"), ("/whole", "body")] {
+        let answer = try await RawClient.ask(port, "GET \(path) HTTP/1.0\r\n\r\n", noting: "(reset)")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\n\(end)"), "\(answer)")
+      }
+    }
+  }
+
   /// What a client gets.
   private struct Got: Equatable {
     var status = 0

@@ -192,8 +192,10 @@ enum RawClient {
     return Greedy(channel: channel)
   }
 
-  /// `halfCloses`: Whether it says at once that it sends nothing more.
-  static func ask(_ port: Int, _ text: String, halfCloses: Bool = false) async throws -> String {
+  /// `halfCloses`: Whether it says at once that it sends nothing more; `reset`: what to note behind an answer whose connection was reset.
+  static func ask(
+    _ port: Int, _ text: String, halfCloses: Bool = false, noting reset: String = ""
+  ) async throws -> String {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connect(host: "127.0.0.1", port: port) { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -213,6 +215,7 @@ enum RawClient {
         for try await bytes in inbound { answer += String(buffer: bytes) }
       } catch {
         // A connection that is reset has ended as well.
+        answer += reset
       }
       return answer
     }
