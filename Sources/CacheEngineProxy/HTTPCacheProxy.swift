@@ -53,12 +53,12 @@ where Store.Key == String, Store.Value == StoredVariants {
   ///   - origin: The server behind the proxy.
   ///   - policy: The rules by which it decides; by default those of a shared cache that stores no response that sets cookies.
   ///   - settings: Where it listens and how much it accepts.
-  ///   - bodyLimit: The largest content that is stored, in bytes, and the most that all variants of a URI come to.
+  ///   - bodyLimit: The largest content that is stored, in bytes, and the most that all variants of a URI come to. Not negative.
   ///   - clock: The clock whose time of day ages are measured by.
   ///   - report: Notified of failures that do not fail a request.
   ///   - observe: Notified of every request once its answer has been sent. It must not block.
-  /// - Throws: `CacheError` with code `unreachable` if it cannot listen on the address, and `invalidAddress` if the origin's name
-  ///   is invalid.
+  /// - Throws: `CacheError` with code `unreachable` if it cannot listen on the address, `invalidAddress` if the origin's name
+  ///   is invalid, and `invalidSetting` if the proxy's name or port is.
   public init(
     storing store: Store, origin: ServerOrigin, policy: HTTPCachePolicy? = nil,
     settings: ProxySettings = ProxySettings(),
@@ -66,6 +66,15 @@ where Store.Key == String, Store.Value == StoredVariants {
     report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in },
     observe: @escaping @Sendable (ServedRequest) -> Void = { _ in }
   ) async throws {
+    guard CacheStatus.isName(settings.name) else {
+      throw CacheError(
+        .invalidSetting,
+        "“\(CacheError.shown(settings.name))” cannot be the name of a proxy; take a token such as my-app")
+    }
+    // The system takes what lies beyond for another port.
+    guard UInt16(exactly: settings.port) != nil else {
+      throw CacheError(.invalidSetting, "\(settings.port) is no port; take one from 1 to 65535, or 0 for any free one")
+    }
     var standard = HTTPCachePolicy(.shared)
     standard.storesCookies = false
     cache = HTTPCache(

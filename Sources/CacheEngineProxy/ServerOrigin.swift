@@ -299,6 +299,8 @@ public final class ServerOrigin: HTTPOrigin {
     try Task.checkCancellation()
     let connection = OriginConnection()
     do {
+      // The system takes what lies beyond for another port.
+      guard UInt16(exactly: port) != nil else { throw SocketAddressError.unsupported }
       _ = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .connectTimeout(.nanoseconds(connectTimeout.clampedNanoseconds))
         .channelOption(.autoRead, value: false)

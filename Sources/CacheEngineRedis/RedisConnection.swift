@@ -109,6 +109,8 @@ final class RedisConnection: Sendable {
     do {
       let connection =
         switch settings.place {
+        // The system takes what lies beyond for another port.
+        case .host(_, let port) where UInt16(exactly: port) == nil: throw SocketAddressError.unsupported
         case .host(let host, let port): try await bootstrap.connect(host: host, port: port, channelInitializer: begin)
         case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path, channelInitializer: begin)
         }

@@ -66,6 +66,9 @@ final class HostileServer: Sendable {
     portChannel = if let port { try await bootstrap.bind(host: "127.0.0.1", port: port).get() } else { nil }
   }
 
+  /// The port that it listens at, if it was given one or 0 for any.
+  var port: Int? { portChannel?.localAddress?.port }
+
   /// Lets go of the port.
   func close() async throws { try await portChannel?.close() }
 

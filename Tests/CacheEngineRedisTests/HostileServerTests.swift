@@ -267,6 +267,20 @@ import Testing
     return ""
   }
 
+  @Test("a port that there is not is not taken for another, where user and password would go")
+  func noPort() async throws {
+    let server = try await HostileServer(port: 0) { _, _ in .close }
+    let port = try #require(server.port)
+    for (place, connections) in [(port + 65_536, 0), (port, 1)] {
+      let store = server.store { settings in
+        settings.place = .host("127.0.0.1", port: place)
+        settings.pauses = .seconds(1_000)...Duration.seconds(1_000)
+      }
+      #expect(await Self.code { try await store.read([[1]]) } == .unreachable)
+      #expect(server.connectionCount == connections)
+    }
+  }
+
   @Test("while it is waited to connect again, calls fail at once; a listener is told, and hears again by itself")
   func pauses() async throws {
     let isOpen = Mutex(true)

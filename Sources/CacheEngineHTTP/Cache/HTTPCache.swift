@@ -71,8 +71,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in }
   ) {
     precondition(bodyLimit >= 0, "a limit is never negative")
-    precondition(
-      HTTPField.Name(name) != nil && name.first?.isLetter == true, "the name of a cache is a token such as my-app")
+    precondition(CacheStatus.isName(name), "the name of a cache is a token such as my-app")
     self.store = store
     self.policy = policy
     self.origin = origin

@@ -31,6 +31,11 @@ public struct CacheStatus: Sendable, Equatable, CustomStringConvertible {
     self.forward = forward
   }
 
+  /// Whether a cache can call itself so, in this field and in those of a proxy.
+  package static func isName(_ text: String) -> Bool {
+    HTTPField.Name(text) != nil && text.first?.isLetter == true
+  }
+
   /// The member of the field, such as `cache-explorer; hit; ttl=10`.
   public var description: String {
     var text = cache
