@@ -37,7 +37,15 @@ struct ProxyFault {
   /// The value of the field of a proxy; details are for the operator, since they name what is behind the proxy.
   func field(of proxy: String) -> String { "\(proxy); error=\(name)" }
 
+  /// What the system says if it is this process that has no room for a connection.
+  static func shortage(_ error: any Error) -> SystemFailure? {
+    let attempts = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
+    return attempts.lazy.compactMap { ($0 as? IOError)?.errnoCode }
+      .first { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains($0) }.map { SystemFailure("connect", $0) }
+  }
+
   private static func cause(of error: NIOConnectionError) -> OriginFault {
+    if shortage(error) != nil { return .internal }
     let attempts = error.connectionErrors.map(\.error)
     if attempts.isEmpty { return error.dnsAError == nil && error.dnsAAAAError == nil ? .unavailable : .name }
     if attempts.contains(where: { if case .connectTimeout? = $0 as? ChannelError { true } else { false } }) {

@@ -329,9 +329,10 @@ public final class ServerOrigin: HTTPOrigin {
       return connection
     } catch {
       if error is CancellationError { throw error }
-      throw CacheError(
-        .unreachable, "\(authority) cannot be reached; check that the server runs and that host and port are right",
-        underlying: error)
+      let remedy =
+        ProxyFault.shortage(error).map { "\($0.text); see to that first" }
+        ?? "check that the server runs and that host and port are right"
+      throw CacheError(.unreachable, "\(authority) cannot be reached; \(remedy)", underlying: error)
     }
   }
 

@@ -23,19 +23,18 @@ final class Interruption: Sendable {
   private let received = Mutex<(number: Int32, at: ContinuousClock.Instant)?>(nil)
   private let patience: Duration
   private let outlivesOutput: Bool
-  private let onSignal: @Sendable () -> Void
+  private let onSignal: Mutex<(@Sendable () -> Void)?>
 
   /// `patience`: How long after the first signal another one still leaves time to end; many a program sends two in a row.
   ///
   /// `outlivesOutput`: What runs is of use without output that cannot be written.
   ///
-  /// A signal that comes from here on is told; one that comes before ends the program as signals do.
-  init(
-    patience: Duration = .seconds(1), outlivesOutput: Bool = false, _ onSignal: @escaping @Sendable () -> Void
-  ) {
+  /// `onSignal`: What a signal is told from here on; `nil` if that is said later (`tell`), and up to then a signal ends the program, as
+  /// one that comes before does.
+  init(patience: Duration = .seconds(1), outlivesOutput: Bool = false, _ onSignal: (@Sendable () -> Void)?) {
     self.patience = patience
     self.outlivesOutput = outlivesOutput
-    self.onSignal = onSignal
+    self.onSignal = Mutex(onSignal)
     // A queue of its own, as all threads of the shared ones may be busy with what does not end.
     let queue = DispatchQueue(label: "signals")
     let registering = DispatchGroup()
@@ -68,9 +67,14 @@ final class Interruption: Sendable {
       received = first
       return first
     }
-    if first.at.duration(to: .now) >= patience { _exit(128 + first.number) }
+    guard let onSignal = onSignal.withLock(\.self), first.at.duration(to: .now) < patience else {
+      _exit(128 + first.number)
+    }
     onSignal()
   }
+
+  /// Has signals told.
+  func tell(_ onSignal: @escaping @Sendable () -> Void) { self.onSignal.withLock { $0 = onSignal } }
 
   deinit { sources.withLock { for source in $0 { source.cancel() } } }
 

@@ -161,6 +161,8 @@ extension Session {
     let isJSON = serving.manner == .json
     let isQuiet = serving.manner == .quiet
     let clock: any CacheClock = isPlain ? AdjustableClock() : SystemClock()
+    // What signals need is opened first: a proxy that has taken the last descriptors would not hear of them.
+    let interruption = Interruption(patience: serving.grace + .seconds(1), outlivesOutput: true, nil)
     let served = try await open(
       serving, isObserved: isObserved, clock: clock, report: { StandardStreams.complain($0.complaint(mask)) }
     ) { request, _ in
@@ -170,9 +172,7 @@ extension Session {
       lines.put(isJSON ? request.jsonLine : request.plainLine)
     }
     let end = Ending(served, within: serving.grace)
-    let interruption = Interruption(patience: serving.grace + .seconds(1), outlivesOutput: true) {
-      end.begin()
-    }
+    interruption.tell { end.begin() }
     StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
     let commands = isPlain ? Task { await obey(served, serving, mask, lines, end) } : nil
     let result = await Task { try await served.run() }.result
