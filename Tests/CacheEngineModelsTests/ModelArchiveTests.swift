@@ -336,6 +336,19 @@ import Testing
     #expect(archive.isSaved)
   }
 
+  @Test("an error that a model cannot be encoded shows neither the model nor more of its identifier than the beginning")
+  func encodingFailsBriefly() async throws {
+    struct Note: Identifiable, Codable { let id: String; var value: Double }
+    let foreign = #expect(throws: CacheError.self) { try codings[0].encode(dune) }
+    #expect(foreign?.message == "a model of type Book is not a Author")
+    let cache = ModelCache()
+    let archive = ModelArchive(
+      of: cache, in: ScriptedLevel<String, Data>(), models: [.json(Note.self, as: "note")], observer: nil)
+    cache.insert(Note(id: String(repeating: "i", count: 1_000_000), value: .nan))
+    let error = await #expect(throws: CacheError.self) { try await archive.save() }
+    #expect(error?.failures.count == 1 && error?.description.utf8.count ?? .max < 2_000)
+  }
+
   @Test("models that wait to be written die outside the lock as well")
   func deaths() async throws {
     final class Farewell: Identifiable, Codable, Sendable {

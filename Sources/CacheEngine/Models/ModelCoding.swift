@@ -40,7 +40,7 @@ public struct ModelCoding: Sendable {
     }
     encode = { model in
       guard let model = model as? Model else {
-        throw CacheError(.encodingFailed, "\(model) is not a \(Model.self)")
+        throw CacheError(.encodingFailed, "a model of type \(Swift.type(of: model)) is not a \(Model.self)")
       }
       return try coding.encode(model)
     }

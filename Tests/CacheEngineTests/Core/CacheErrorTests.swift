@@ -23,6 +23,16 @@ import Testing
     #expect(same != others[5])
   }
 
+  @Test("of many failures the first ten are told, with the number of the others, and all are there to be asked for")
+  func manyFailures() {
+    var error = CacheError(.writeFailed, "no level could be written")
+    error.failures = (0..<10).map { ("l\($0)", CacheError(.diskWriteFailed, "full")) }
+    #expect(error.description.hasSuffix("; l8: full; l9: full"))
+    error.failures += (10..<100_000).map { ("l\($0)", CacheError(.diskWriteFailed, "full")) }
+    #expect(error.description.hasSuffix("; l8: full; l9: full; and 99990 more"))
+    #expect(error.failures.count == 100_000)
+  }
+
   @Test("messages show the beginning of a key, however long it or its first character is", arguments: ["k", "\u{301}"])
   func longKeys(part: String) async throws {
     let key = "e" + String(repeating: part, count: 1_000_000)

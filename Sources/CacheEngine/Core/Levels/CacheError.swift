@@ -152,15 +152,14 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
       && left.failures.elementsEqual(right.failures) { $0.level == $1.level && text($0.error) == text($1.error) }
   }
 
-  /// The level's name, the message, and what each level of a composition said.
+  /// The level's name, the message, and what each level of a composition said; of many, the first ten.
   public var description: String {
     var text = level.map { "\($0): \(message)" } ?? message
-    if !failures.isEmpty {
-      text += failures.map { level, error in
-        // Most errors name their level themselves.
-        (error as? CacheError)?.level == level ? "; \(error)" : "; \(level): \(error)"
-      }.joined()
+    for (level, error) in failures.prefix(10) {
+      // Most errors name their level themselves.
+      text += (error as? CacheError)?.level == level ? "; \(error)" : "; \(level): \(error)"
     }
+    if failures.count > 10 { text += "; and \(failures.count - 10) more" }
     return text
   }
 }
