@@ -200,13 +200,20 @@ package struct RedisSpecification: Equatable, Sendable {
 package struct NetworkSpecification: Equatable, Sendable {
   /// With `{key}` or `{+key}` where the key goes, and with user and password.
   package var template: String
-  /// Without them.
+  /// As it may be shown: without them, and of the query, in which tokens stand, with names and keys alone.
   var address: String {
     guard let scheme = template.firstRange(of: "://") else { return template }
     let rest = template[scheme.upperBound...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    guard let at = authority.lastIndex(of: "@") else { return template }
-    return "\(template[..<scheme.upperBound])\(rest[rest.index(after: at)...])"
+    let place = rest.prefix { $0 != "?" }
+    let user = place.prefix { $0 != "/" }.lastIndex(of: "@").map { place[...$0] } ?? ""
+    let query = rest[place.endIndex...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
+    let shown = "\(template[..<scheme.upperBound])\(place.dropFirst(user.count))"
+    return place.endIndex == rest.endIndex ? shown : "\(shown)?\(query.map(Self.shown).joined(separator: "&"))"
+  }
+  private static func shown(_ pair: Substring) -> String {
+    let name = pair.firstIndex(of: "=").map { pair[...$0] } ?? ""
+    let value = pair.dropFirst(name.count)
+    return "\(name)\(["", "{key}", "{+key}"].contains(value) ? value : "…")"
   }
   package var timeout = Duration.seconds(30)
   package var connectTimeout = Duration.seconds(10)

@@ -44,6 +44,21 @@ struct SharedConfigurationTests {
     #expect(!shown.contains("hidden") && !shown.contains("ada"))
   }
 
+  @Test(
+    "User, password and the query of an address of the network are in use; of them, only names and keys are shown",
+    arguments: [
+      ("http://ada:hidden@h/{key}", "http://h/{key}"), ("http://h/a@b/{key}", "http://h/a@b/{key}"),
+      ("http://h/{key}?token=hidden", "http://h/{key}?token=…"),
+      ("http://h?a=hidden=&k={key}&{+key}&hidden&e=", "http://h?a=…&k={key}&{+key}&…&e="),
+    ])
+  func networkSecret(url: String, shown: String) throws {
+    let text = "levels:\n  - network: { url: \"\(url)\" }"
+    let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    guard case .network(let network)? = configuration.levels.first?.kind else { return #expect(Bool(false)) }
+    #expect(network.template == url)
+    #expect(configuration.settings.first { $0.field == "url" }?.value == shown, "\(configuration.settings)")
+  }
+
   @Test("The authorities of a server are a file beside the configuration, for TLS alone")
   func authorities() throws {
     let secret = "levels:\n  - redis: { url: \"rediss://h\", namespace: a, authorities: ca.pem }"
