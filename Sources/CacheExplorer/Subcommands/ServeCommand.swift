@@ -71,6 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    OpenFiles.allowMany()
     let configuration = try Loaded.file(config)
     var terms = ServedCache.Terms()
     terms.settings.host = listen.host

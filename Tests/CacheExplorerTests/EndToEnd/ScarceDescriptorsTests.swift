@@ -31,5 +31,50 @@ struct ScarceDescriptorsTests {
     let place = server.address.dropFirst("http://".count)
     #expect(faults == ["\(place) cannot be reached; connect: Too many open files; see to that first"])
   }
+
+  /// A proxy with a limit, what it has stored, and clients that say nothing.
+  private func crowd(
+    _ limit: String, clients: Int, before server: LoopbackServer, in folder: borrowing TemporaryFolder
+  ) async throws -> (program: RunningProgram, stored: String, clients: [Int32]) {
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let program = try RunningProgram(
+      [
+        "-c", "ulimit \(limit); exec \"$0\" \"$@\"", Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin",
+        server.address, "--quiet",
+      ], executable: "/bin/sh")
+    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
+    let address = String(line.dropFirst("listening at ".count).prefix { $0 != " " })
+    let stored = "\(address)/-/with?Cache-Control:max-age=100000"
+    #expect(try await Curl.run([stored]).status == 0)
+    let port = try #require(UInt16(address.split(separator: ":").last ?? ""))
+    return (program, stored, (0..<clients).map { _ in connection(to: port) })
+  }
+
+  @Test("a limit that may be raised is")
+  func raised() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, stored, clients) = try await crowd("-Sn 40", clients: 60, before: server, in: folder)
+    #expect(try await Curl.run(["--max-time", "10", stored]).status == 0)
+    for client in clients { close(client) }
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+
+  /// A connection over which nothing is sent.
+  private func connection(to port: UInt16) -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = unsafe withUnsafePointer(to: &address) { address in
+      unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe connect(descriptor, $0, length) }
+    }
+    #expect(result == 0)
+    return descriptor
+  }
 }
 #endif
