@@ -95,6 +95,9 @@ where Store.Key == String, Store.Value == StoredVariants {
       listener = try await ServerBootstrap(group: group)
         .serverChannelOption(.backlog, value: 1024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .serverChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
+        }
         .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
         // A client that says no more than its request still takes the answer.
         .childChannelOption(.allowRemoteHalfClosure, value: true)

@@ -50,14 +50,6 @@ import Musl
     expectGivenBack(terminal)
   }
 
-  /// How long processors have worked for a process, in hundredths of a second.
-  private func processorTicks(of process: Int32) throws -> Int {
-    let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-    // User and system time, as proc(5) orders them behind the name.
-    let words = line.drop { $0 != ")" }.split(separator: " ").dropFirst(12).prefix(2)
-    return words.reduce(0) { $0 + (Int($1) ?? 0) }
-  }
-
   @Test("whoever asks twice ends a search that does not, and gets the terminal back")
   func endless() async throws {
     let folder = try TemporaryFolder()

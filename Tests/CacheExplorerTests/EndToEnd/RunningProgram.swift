@@ -84,6 +84,14 @@ final class RunningProgram: Sendable {
   }
 }
 
+/// How long processors have worked for a process, in hundredths of a second.
+func processorTicks(of process: Int32) throws -> Int {
+  let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+  // User and system time, as proc(5) orders them behind the name.
+  let words = line.drop { $0 != ")" }.split(separator: " ").dropFirst(12).prefix(2)
+  return words.reduce(0) { $0 + (Int($1) ?? 0) }
+}
+
 /// The program `curl`.
 enum Curl {
   static let path = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/curl"].first {

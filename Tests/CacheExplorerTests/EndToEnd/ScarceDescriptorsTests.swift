@@ -50,6 +50,23 @@ struct ScarceDescriptorsTests {
     return (program, stored, (0..<clients).map { _ in connection(to: port) })
   }
 
+  @Test("while clients have all descriptors, who waits for one costs next to nothing, and gets one that is free")
+  func crowded() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, stored, clients) = try await crowd("-n 40", clients: 60, before: server, in: folder)
+    let open = "/proc/\(program.processIdentifier)/fd"
+    while try FileManager.default.contentsOfDirectory(atPath: open).count < 40 { await Task.yield() }
+    let before = try processorTicks(of: program.processIdentifier)
+    #expect(try await Curl.run(["--max-time", "2", stored]).status == 28)
+    #expect(try processorTicks(of: program.processIdentifier) - before < 10)
+    for client in clients { close(client) }
+    #expect(try await Curl.run([stored]).status == 0)
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+
   @Test("a limit that may be raised is")
   func raised() async throws {
     let server = try LoopbackServer()
