@@ -84,6 +84,27 @@ import Testing
   }
 
   @Test(
+    "a level that cannot tell what it has is not taken for an empty one: nothing is lost, and all is there once it can",
+    arguments: [MissReason.unanswered, .unsettled, .refused, .newer])
+  func unknown(reason: MissReason) async throws {
+    let held = ScriptedLevel<String, Data>()
+    try await save(0..<200, in: held)
+    let silent = Mutex(true)
+    let level = ScriptedLevel<String, Data>(
+      onSet: { try await held.set($0, forKey: $1) },
+      onGet: { silent.withLock { $0 } ? .miss(reason) : try await held.lookup($0) })
+    let cache = ModelCache()
+    let archive = archive(cache, level)
+    await #expect(throws: CacheError.self) { try await archive.restore() }
+    cache.insert(Shelf(id: 1_000, books: []))
+    await #expect(throws: CacheError.self) { try await archive.save() }
+    silent.withLock { $0 = false }
+    try await archive.save()
+    #expect(try await archive.restore() == ModelArchive.Restoration(loaded: 201))
+    #expect(try await self.archive(ModelCache(), held).restore() == ModelArchive.Restoration(loaded: 201))
+  }
+
+  @Test(
     "after everything was removed and saved nothing comes back, whatever the level has forgotten of the list",
     arguments: [true, false])
   func removedStaysRemoved(listsEntries: Bool) async throws {

@@ -2,6 +2,7 @@ import CacheEngine
 @testable import CacheEngineModels
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -49,6 +50,27 @@ import Testing
     try await archive.save()
     #expect(level.count(of: .get(#"models/author/"herbert""#)) == reads)
     #expect(try await saved(level)?.born == 1921)
+  }
+
+  @Test("a model is not written over one that the level does not answer for: it is merged once the level does")
+  func unanswered() async throws {
+    let held = try await seeded()
+    let isSilent = Mutex(true)
+    let level = ScriptedLevel<String, Data>(
+      onSet: { try await held.set($0, forKey: $1) },
+      onGet: { key in
+        if key.hasPrefix("models/author/"), isSilent.withLock({ $0 }) { return .miss(.unanswered) }
+        return try await held.lookup(key)
+      })
+    let cache = ModelCache()
+    let archive = archive(cache, level)
+    cache.insert(Author(id: "herbert", name: "Frank Herbert"))
+    await #expect(throws: CacheError.self) { try await archive.value(Author.self, id: "herbert") }
+    await #expect(throws: CacheError.self) { try await archive.save() }
+    #expect(try await archive.restore() == ModelArchive.Restoration(unreadable: 1))
+    isSilent.withLock { $0 = false }
+    try await archive.save()
+    #expect(try await saved(held) == whole)
   }
 
   @Test(

@@ -49,7 +49,7 @@ extension ModelArchive {
         let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")) ?? name.endIndex
         let id = Substring(name.utf8[slash...].dropFirst())
         var model = ArchivedModel(type: String(name[..<slash]), id: String(id))
-        if let entry = try await level.lookup(prefix + name).entry,
+        if let entry = try await list.entry(name),
           let record = try? ModelRecord(entry.value, name: name, clock: clock), record.era == head.era
         {
           model.body = record.body

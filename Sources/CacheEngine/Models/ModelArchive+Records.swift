@@ -19,7 +19,7 @@ extension ModelArchive {
 
   /// Reads a record; `isInTurn` says that no save can come between.
   func read(_ name: String, _ coding: ModelCoding?, isInTurn: Bool = true) async throws -> Found {
-    guard let entry = try await level.lookup(prefix + name).entry else { return .absent }
+    guard let entry = try await list.entry(name) else { return .absent }
     let record: ModelRecord
     do { record = try ModelRecord(entry.value, name: name, clock: cache.clock) } catch let error as CacheError
       where error.code == .unusableStore

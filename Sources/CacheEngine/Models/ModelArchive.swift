@@ -41,7 +41,8 @@ public import Foundation
 /// with it and the name of a type. The level may forget models; those are missing after a restart, and nothing else. It may
 /// also forget a part of the list of models: a level that lists its entries (`StorageLevel`) is asked for them, elsewhere
 /// those models are missing, which ``restore()`` counts and reports. Only a level that has forgotten all of the list, its
-/// head and its 256 pages, is taken for an empty one.
+/// head and its 256 pages, is taken for an empty one. One that does not say what it has, such as a shared directory whose owner is
+/// silent, is not: reading and saving fail then, and go on once it says so.
 public final class ModelArchive: Sendable {
   /// What a ``ModelArchive/restore()`` found.
   public struct Restoration: Sendable, Equatable {
