@@ -220,9 +220,11 @@ extension CommonStore {
     }
   }
 
-  private func failure(_ error: any Error) -> CacheError {
-    (error as? CacheError)
-      ?? CacheError(.diskWriteFailed, (error as? SystemFailure)?.text ?? String(describing: error), underlying: error)
+  /// What is told of a question that cannot be sent.
+  func failure(_ error: any Error) -> CacheError {
+    let text = (error as? SystemFailure)?.text ?? String(describing: error)
+    return (error as? CacheError)
+      ?? CacheError(.diskWriteFailed, "\(text), for the store in \(directory.path)", underlying: error)
   }
 
   /// Takes out a question that has its answer.

@@ -91,7 +91,7 @@ extension CommonStore {
       refusal = error
     } else {
       let text = (error as? SystemFailure)?.text ?? String(describing: error)
-      refusal = CacheError(.unusableStore, "\(text), for the store in \(directory.path)", underlying: error)
+      refusal = CacheError(.diskWriteFailed, "\(text), for the store in \(directory.path)", underlying: error)
     }
     let calls = state.withLock { state in
       state.refusal = refusal
