@@ -13,11 +13,11 @@ import Testing
   let clock = ManualClock()
   let folder = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)")
 
-  private func level(capacity: Int = 1 << 20, timeToIdle: Duration? = nil, clock: ManualClock? = nil) -> Level {
+  func level(capacity: Int = 1 << 20, timeToIdle: Duration? = nil, clock: ManualClock? = nil) -> Level {
     Level(capacity: capacity, timeToIdle: timeToIdle, clock: clock ?? self.clock)
   }
 
-  private func withFile(_ body: (String) async throws -> Void) async throws {
+  func withFile(_ body: (String) async throws -> Void) async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try await body(folder.appending(path: "memory.snapshot").path)
@@ -325,9 +325,11 @@ import Testing
         try await old.snapshot(to: path, keys: .utf8, values: .data, maximumBytes: bytes.count)
       }
       #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
-      await expect(.diskWriteFailed) {
+      let error = await #expect(throws: CacheError.self) {
         try await old.snapshot(to: path + "/x", keys: .utf8, values: .data)
       }
+      #expect(error?.code == .diskWriteFailed)
+      #expect(error?.message.hasPrefix("open: Not a directory: the snapshot \(path)/x ") == true)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["memory.snapshot"])
     }
   }

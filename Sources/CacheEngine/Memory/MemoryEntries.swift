@@ -194,7 +194,11 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   @inlinable
   mutating func remove(_ key: Key, hash: UInt32, order: inout MemoryOrder) -> Table.Record? {
-    guard let slot = table.find(key, hash: hash) else { return nil }
+    guard let slot = table.find(key, hash: hash) else {
+      // What is about to be restored may be there in a moment.
+      if !updates.isEmpty { updates.noteWrite(hash) }
+      return nil
+    }
     return take(slot, hash: hash, order: &order)
   }
 
@@ -246,14 +250,15 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func removeAll(
     tagged tag: String, hashing: KeyHashing<Key>, order: inout MemoryOrder
   ) -> [Table.Record] {
-    tags.keys(with: tag).compactMap { key in remove(key, hash: hashing(key), order: &order) }
+    updates.noteWriteOfAll()
+    return tags.keys(with: tag).compactMap { key in remove(key, hash: hashing(key), order: &order) }
   }
 
   mutating func expire(_ key: Key, hash: UInt32, now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) {
+    if !updates.isEmpty { updates.noteWrite(hash) }
     guard let slot = table.find(key, hash: hash) else { return }
     // What has expired already would be kept for longer.
     if let deadline = self.deadline(of: slot), deadline <= now { return }
-    if !updates.isEmpty { updates.noteWrite(hash) }
     table[slot].deadline = now
     order.wheel.schedule(slot, at: now.advanced(by: keepsExpired), now: now)
   }

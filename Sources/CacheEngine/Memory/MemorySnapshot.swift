@@ -20,7 +20,7 @@ public struct SnapshotRestoration: Sendable, Hashable {
   public var restored: Int
   /// How many have expired since they were written.
   public var expired: Int
-  /// How many keys had a value already, which stayed.
+  /// How many keys had a value already, which stayed, or were set or removed while the file was read.
   public var held: Int
   /// How many did not fit; these are the oldest ones.
   public var left: Int
@@ -30,7 +30,7 @@ public struct SnapshotRestoration: Sendable, Hashable {
   /// - Parameters:
   ///   - restored: How many entries were stored.
   ///   - expired: How many have expired since they were written.
-  ///   - held: How many keys had a value already.
+  ///   - held: How many keys had a value already, or were set or removed while the file was read.
   ///   - left: How many did not fit.
   public init(restored: Int = 0, expired: Int = 0, held: Int = 0, left: Int = 0) {
     self.restored = restored
@@ -99,8 +99,8 @@ extension MemoryCacheLevel {
     do { try Self.write(bytes, to: path) } catch {
       throw CacheError(
         .diskWriteFailed,
-        "the snapshot \(path) cannot be written; name a file in a folder that exists and can be written", level: name,
-        underlying: error)
+        "\(error.text): the snapshot \(path) cannot be written; it needs room in a folder that exists and can be written",
+        level: name, underlying: error)
     }
     return file.records.count
   }
@@ -110,8 +110,9 @@ extension MemoryCacheLevel {
   /// The whole file is read and decoded before the first entry is stored, so a file that is damaged, foreign or of another
   /// type changes nothing, and is left as it is. Entries that the level holds already are newer and stay, and nothing is evicted for
   /// restored entries: those stored last come first, and those that do not fit are left out. Time passes while no process
-  /// runs: by the wall clock, and not backwards if that was set back. Entries that have expired since are not restored. Restore
-  /// before the level is used: what somebody removes or clears while the file is read comes back.
+  /// runs: by the wall clock, and not backwards if that was set back. Entries that have expired since are not restored, nor
+  /// is what somebody removes while the file is read: a key, or, with ``clear()``, ``removeAll(tagged:)`` and a memory warning, all
+  /// that is not restored by then. Restore before the level is used all the same: `removeAll(where:)` knows only what is there.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -128,8 +129,17 @@ extension MemoryCacheLevel {
   public func restore(
     from path: String, keys: ByteCoding<Key>, values: ByteCoding<Value>, maximumBytes: Int = 1 << 30
   ) async throws -> SnapshotRestoration? {
-    guard let bytes = try Self.read(path, limit: maximumBytes, level: name) else { return nil }
-    return try restore(bytes, keys: keys, values: values)
+    try await whileRestoring {
+      guard let bytes = try Self.read(path, limit: maximumBytes, level: name) else { return nil }
+      return try restore(bytes, keys: keys, values: values)
+    }
+  }
+
+  /// Notes what is set or removed while `body` runs, which is newer than what that restores.
+  func whileRestoring<Answer>(_ body: () async throws -> Answer) async rethrows -> Answer {
+    parts.withAll { entries, _ in entries.updates.beginRestoring() }
+    defer { parts.withAll { entries, _ in entries.updates.endRestoring() } }
+    return try await body()
   }
 
   package func restore(
@@ -173,7 +183,7 @@ extension MemoryCacheLevel {
     let tags = terms.tags.isEmpty ? nil : terms.tags
     var departed = Departed<Key, Value>()
     parts.withLock(of: hash) { entries, order in
-      if entries.holds(key, hash: hash, at: now) {
+      if entries.holds(key, hash: hash, at: now) || entries.updates.isWritten(hash) {
         report.held += 1
       } else if order.isFull(for: entry.cost, count: entries.table.count) {
         report.left += 1
@@ -182,6 +192,7 @@ extension MemoryCacheLevel {
         entries.insert(
           Table.Record(key: key, entry: entry), hash: hash, over: entries.table.find(key, hash: hash), tags: tags,
           keepsExpired: keepsExpired, now: now, order: &order, departed: &departed)
+        entries.updates.forgetWrite(hash)
       }
     }
     if removalListener != nil { self.report(departed, now: now) }
@@ -189,14 +200,14 @@ extension MemoryCacheLevel {
   }
 
   /// Writes a file for its owner alone: beside the one that it then takes the place of.
-  private static func write(_ bytes: [UInt8], to path: String) throws {
+  private static func write(_ bytes: [UInt8], to path: String) throws(SystemFailure) {
     let place = URL(filePath: path).resolvingSymlinksInPath().path
     removeLeftovers(beside: place)
     let beside = "\(place).\(UUID())\(leftover)"
     let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemFailure("open") }
     defer { close(descriptor) }
-    do {
+    do throws(SystemFailure) {
       // Says for as long as this process lives that the file is being written.
       _ = flock(descriptor, LOCK_EX | LOCK_NB)
       var done = 0

@@ -1,12 +1,15 @@
 import CacheCore
 
-/// How often the keys were written that somebody is changing at this moment: a plain value.
+/// How often the keys were written that somebody is changing at this moment, and which were while the level is restored: a plain
+/// value.
 ///
-/// It knows keys by their hashes. Two keys with one hash disturb each other, and one of them is changed once more.
+/// It knows keys by their hashes. Two keys with one hash disturb each other: one of them is changed once more, or not restored.
 @usableFromInline
 struct UpdateWatches: Sendable {
   private var watched: [UInt32: (watchers: Int, writes: Int)] = [:]
-  /// Nobody changes anything: looked at with every write.
+  /// How many are restoring the level, and what was written since the first of them began.
+  private var (restoring, written, isAllWritten) = (0, Set<UInt32>(), false)
+  /// Nobody changes or restores anything: looked at with every write.
   @usableFromInline private(set) var isEmpty = true
 
   @usableFromInline
@@ -22,25 +25,47 @@ struct UpdateWatches: Sendable {
   mutating func end(_ hash: UInt32) {
     guard let watch = watched[hash] else { return }
     if watch.watchers > 1 { watched[hash]?.watchers -= 1 } else { watched[hash] = nil }
-    isEmpty = watched.isEmpty
+    isEmpty = watched.isEmpty && restoring == 0
   }
+
+  mutating func beginRestoring() {
+    restoring += 1
+    isEmpty = false
+  }
+
+  mutating func endRestoring() {
+    restoring -= 1
+    if restoring == 0 { (written, isAllWritten) = ([], false) }
+    isEmpty = watched.isEmpty && restoring == 0
+  }
+
+  /// Whether somebody has set or removed a key since the level is being restored.
+  func isWritten(_ hash: UInt32) -> Bool { isAllWritten || written.contains(hash) }
+
+  /// What was restored just now is nobody's write.
+  mutating func forgetWrite(_ hash: UInt32) { written.remove(hash) }
 
   @usableFromInline
   func writes(_ hash: UInt32) -> Int { watched[hash]?.writes ?? 0 }
 
   @usableFromInline
-  mutating func noteWrite(_ hash: UInt32) { watched[hash]?.writes &+= 1 }
+  mutating func noteWrite(_ hash: UInt32) {
+    watched[hash]?.writes &+= 1
+    if restoring > 0 { written.insert(hash) }
+  }
 
   /// The watches of a part of the hashes.
   @usableFromInline
   func moved(_ isMoved: (UInt32) -> Bool) -> UpdateWatches {
     var moved = UpdateWatches()
     moved.watched = watched.filter { isMoved($0.key) }
-    moved.isEmpty = moved.watched.isEmpty
+    (moved.restoring, moved.written, moved.isAllWritten) = (restoring, written.filter(isMoved), isAllWritten)
+    moved.isEmpty = moved.watched.isEmpty && restoring == 0
     return moved
   }
 
   mutating func noteWriteOfAll() {
     for hash in watched.keys { watched[hash]?.writes &+= 1 }
+    isAllWritten = restoring > 0
   }
 }
