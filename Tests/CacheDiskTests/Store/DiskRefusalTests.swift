@@ -48,11 +48,14 @@ import Testing
   private let clock = ManualClock()
   private let refusals = Refusals()
 
-  private func open(_ durability: Durability = .buffered, in folder: DiskFolder? = nil) throws -> Level {
+  private func open(
+    _ durability: Durability = .buffered, in folder: DiskFolder? = nil, capacity: Int = 8 << 20,
+    calls: FileCalls? = nil
+  ) throws -> Level {
     try Level(
-      directory: (folder ?? self.folder).path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      directory: (folder ?? self.folder).path, capacity: capacity, name: "disk", expiry: .never, keepsExpired: .zero,
       durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
-      removalListener: nil, calls: refusals.calls)
+      removalListener: nil, calls: calls ?? refusals.calls)
   }
 
   @Test("P3 to close a store whose log the disk does not take is an error, and leaves no index")
@@ -75,6 +78,44 @@ import Testing
     try await level.set(value(3), forKey: "c")
     #expect(folder.segments.count == 2)
     try await level.close()
+  }
+
+  @Test(
+    "P3 what nobody waited for, in a file that the disk did not confirm, is written again: its remains hide no confirmed value",
+    arguments: [false, true])
+  func writtenAgain(isOlder: Bool) async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let isFailing = Mutex(false)
+    let disk = SimulatedDisk(folder.path) { _ in isFailing.withLock { $0 } }
+    let level = try open(.synced, capacity: 1 << 20, calls: disk.calls)
+    let buffered = try open(capacity: 1 << 20, calls: disk.calls)
+    let (old, new) = (Data("old".utf8), Data(repeating: 1, count: 1_500))
+    try await level.set(old, forKey: "a")
+    try await buffered.set(new, forKey: "a")
+    // Where the wait is for a file that has been followed by another one, too.
+    let store = try #require(level.store)
+    if isOlder { _ = try store.makeSegment() }
+    isFailing.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await level.set(old, forKey: "b") }
+    isFailing.withLock { $0 = false }
+    // The two newest files are looked at closely by whoever opens the store.
+    let numbers = store.state.withLock { $0.segments.map(\.number) }
+    var count = 0
+    while store.state.withLock({ $0.segments.suffix(2).contains { numbers.contains($0.number) } }) {
+      try await level.set(new, forKey: "\(count)")
+      count += 1
+    }
+    let model = disk.model(at: disk.moment)
+    for seed in UInt64(0)..<100 {
+      let left = DiskFolder()
+      try SimulatedDisk.lay(model.survivors(seed: seed), at: left.path)
+      let other = try open(in: left, capacity: 1 << 20, calls: FileCalls())
+      let found = try await other.get("a")
+      #expect(found == old || found == new, "seed \(seed)")
+      try await other.close()
+    }
+    for level in [level, buffered] { try await level.close() }
   }
 
   @Test("P3 a removal that may have been lost with what the disk did not confirm is written again")

@@ -61,7 +61,8 @@ final class SegmentedStore: Sendable {
     var unsynced: Set<UInt64> = []
     /// What was written so far is on the disk, and the next record says so.
     var isAllSynced = false
-    /// Segments that end in what was taken back and could not be cut off yet, with the length they should have.
+    /// Segments that end in what was taken back and could not be cut off yet, or that the disk did not confirm and that were not written
+    /// once more yet, with the length they should have.
     var uncut: [UInt64: Int] = [:]
     /// Values in files of their own that nothing points to, and that could not be removed yet.
     var orphans: [UInt64: Int] = [:]

@@ -205,6 +205,27 @@ extension WriteBatch {
     store.state.withLock { $0.allocatedBytes } + bytes <= store.limits.capacity
   }
 
+  /// Cuts off what was taken back, so that no restart finds it, and writes what stands before it once more.
+  ///
+  /// After a failed wait the system takes for written what it has lost, and would say at the next one that the disk has it: records
+  /// that nobody waited for, and whose remains would then hide what somebody did wait for.
+  func cutBack() {
+    let uncut = store.state.withLock { state in
+      state.uncut.compactMap { number, length in state.segments.segment(number).map { ($0, length) } }
+    }
+    for (segment, length) in uncut {
+      do {
+        let file = try segment.file()
+        try file.truncate(to: length)
+        try file.write(try file.read(length, at: 0), at: 0)
+      } catch { continue }
+      store.state.withLock { state in
+        state.uncut[segment.number] = nil
+        state.unsynced.insert(segment.number)
+      }
+    }
+  }
+
   /// Begins a new segment.
   ///
   /// Whoever opens the store looks for what did not reach the disk in the two newest only: what waits in older ones has to be

@@ -290,6 +290,8 @@ struct WriteBatch {
       store.state.withLock { state in
         state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
         state.unsynced.formUnion(segments.map(\.number))
+        // Not only where this part has written.
+        for segment in segments { state.uncut[segment.number] = state.lengths[segment.number] }
       }
       throw fail(error)
     }
@@ -352,21 +354,6 @@ struct WriteBatch {
     cutBack()
     // A crash must not find a record without its value: it would hide what the key had before.
     store.state.withLock { $0.takenBack.merge(newFiles) { $1 } }
-  }
-
-  /// Cuts off what was taken back, so that no restart finds it.
-  private func cutBack() {
-    let uncut = store.state.withLock { state in
-      state.uncut.compactMap { number, length in
-        state.segments.first { $0.number == number }.map { ($0, length) }
-      }
-    }
-    for (segment, length) in uncut where (try? segment.file().truncate(to: length)) != nil {
-      store.state.withLock { state in
-        state.uncut[segment.number] = nil
-        state.unsynced.insert(segment.number)
-      }
-    }
   }
 
   /// Makes sure that the directory is there and is ours; returns why it cannot be.
