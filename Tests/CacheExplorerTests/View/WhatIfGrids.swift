@@ -5,7 +5,7 @@ enum WhatIfGrids {
      CacheExplorer  demo.yaml  ● LIVE   — req/s   hit —   in flight 0   lost 0                             12:03:00  ?:help
     ┌ What if ─────────────────────────────────────────────────────────────────────────────── estimated from live look-ups ┐
     │ MEMORY  20 000 look-ups · every key · 209 KiB · 1.2% of the time                                                     │
-    │ ▸ policy adaptive in place of lru would bring +58.6 points (±8.2), and costs nothing                                 │
+    │ ▸ policy adaptive in place of lru would bring +64.4 points (±4.0), and costs nothing                                 │
     │   WHAT IF                    HIT RATE                                                              CHANGE     ERROR  │
     │▸  now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
     │   ×0.25     25 entries       ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
@@ -16,8 +16,8 @@ enum WhatIfGrids {
     │   clock     policy           ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   sieve     policy           ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   s3fifo    policy           ████████████████████████████▎░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   47.1%   +47.1      ±0.0  │
-    │   wtinylfu  policy           ██████████████████████████████████▋░░░░░░░░░░░░░░░░░░░░░░░░░   57.8%   +57.8      ±6.4  │
-    │ ✓ adaptive  policy           ███████████████████████████████████▏░░░░░░░░░░░░░░░░░░░░░░░░   58.6%   +58.6      ±8.2  │
+    │   wtinylfu  policy           ██████████████████████████████████▋░░░░░░░░░░░░░░░░░░░░░░░░░   57.8%   +57.8      ±7.0  │
+    │ ✓ adaptive  policy           ██████████████████████████████████████▋░░░░░░░░░░░░░░░░░░░░░   64.4%   +64.4      ±4.0  │
     │                                                                                                                      │
     │ DISK  0 look-ups · every key · 209 KiB · 1.2% of the time                                                            │
     │ ▸ not enough is known yet: 0 of 256 look-ups                                                                         │
@@ -47,7 +47,7 @@ enum WhatIfGrids {
      CacheExplorer demo.yaml  ● LIVE  —/s  hit —  fly 0            12:03:00  ?:help
     ┌ What if ────────────────────────────── ↓ more · estimated from live look-ups ┐
     │ MEMORY  20 000 look-ups · every key · 209 KiB · 1.2% of the time             │
-    │ ▸ policy adaptive in place of lru would bring +58.6 points (±8.2), and costs │
+    │ ▸ policy adaptive in place of lru would bring +64.4 points (±4.0), and costs │
     │   nothing                                                                    │
     │   WHAT IF                    HIT RATE                      CHANGE     ERROR  │
     │▸  now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
@@ -59,8 +59,8 @@ enum WhatIfGrids {
     │   clock     policy           ░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   sieve     policy           ░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   s3fifo    policy           █████████▍░░░░░░░░░░   47.1%   +47.1      ±0.0  │
-    │   wtinylfu  policy           ███████████▌░░░░░░░░   57.8%   +57.8      ±6.4  │
-    │ ✓ adaptive  policy           ███████████▊░░░░░░░░   58.6%   +58.6      ±8.2  │
+    │   wtinylfu  policy           ███████████▌░░░░░░░░   57.8%   +57.8      ±7.0  │
+    │ ✓ adaptive  policy           ████████████▉░░░░░░░   64.4%   +64.4      ±4.0  │
     │                                                                              │
     │ DISK  0 look-ups · every key · 209 KiB · 1.2% of the time                    │
     │ ▸ not enough is known yet: 0 of 256 look-ups                                 │
@@ -73,7 +73,7 @@ enum WhatIfGrids {
      demo.yaml  ● LIVE     12:03:00  ?:help
     ┌ What if ─────────────────────────────┐
     │ MEMORY  20 000 look-ups · every key …│
-    │ ▸ adaptive: +58.6 points ±8.2        │
+    │ ▸ adaptive: +64.4 points ±4.0        │
     │   WHAT IF       HIT  CHANGE     ERROR│
     │▸  now          0.0%          measured│
     │   ×0.25        0.0%     0.0      ±0.0│
