@@ -6,7 +6,9 @@ import Floor
 enum Footprint {
   /// Bytes beyond the key and the value of an entry, without the text of the keys, which exists already.
   static func bytes(entries: Int) async throws -> Result {
-    let keys = Workload.textKeys(entries)
+    // Half as many again, for a level that evicts.
+    let all = Workload.textKeys(entries * 3 / 2)
+    let keys = all.prefix(entries)
     let objects = keys.map { FoundationCache<String>.StoredKey($0) }
     var rows: [Comparison.Row] = []
     func measure(_ name: String, payload: Int, _ fill: () async throws -> any Sendable) async throws {
@@ -41,6 +43,11 @@ enum Footprint {
           return memory
         }
       }
+    }
+    try await measure("MemoryCacheLevel, adaptive, with a lifetime, evicting", payload: payload) {
+      let memory = MemoryCacheLevel<String, Int>(capacity: entries, expiry: .after(.seconds(3_600)))
+      for (index, key) in all.enumerated() { try await memory.set(index, forKey: key) }
+      return memory
     }
     return Result(title: "bytes an entry beyond key and value, \(entries) entries", unit: "bytes", rows: rows)
   }
