@@ -90,7 +90,7 @@ extension ModelArchive {
         let body = try coding.encode(value)
         records.append(
           (name, key, ModelRecord(name: name, era: head.era, deadline: model.deadline, body: body), merged))
-      } catch { failures.append((CacheError.shown(key), error)) }
+      } catch { failures.append((String(describing: key), error)) }
     }
     let added = names.union(records.map(\.name))
     if added != names || lost > 0 { try await list.write(added, on: page, era: head.era) }

@@ -148,7 +148,7 @@ public final class ModelArchive: Sendable {
         do {
           let name = try name(of: key)
           pages[ArchiveList.page(of: name), default: []].append((name, key, unsaved))
-        } catch { failures.append((CacheError.shown(key), error)) }
+        } catch { failures.append((String(describing: key), error)) }
       }
       for (page, models) in pages.sorted(by: { $0.key < $1.key }) {
         let written = try await write(models, of: page, &failures)

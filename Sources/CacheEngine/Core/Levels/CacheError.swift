@@ -157,7 +157,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     var text = level.map { "\($0): \(message)" } ?? message
     for (level, error) in failures.prefix(10) {
       // Most errors name their level themselves.
-      text += (error as? CacheError)?.level == level ? "; \(error)" : "; \(level): \(error)"
+      text += (error as? CacheError)?.level == level ? "; \(error)" : "; \(Self.shown(level)): \(error)"
     }
     if failures.count > 10 { text += "; and \(failures.count - 10) more" }
     return text
