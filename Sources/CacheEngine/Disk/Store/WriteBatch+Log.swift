@@ -215,7 +215,8 @@ extension WriteBatch {
     }
     for (segment, length) in uncut {
       do {
-        let file = try segment.file()
+        // Not the one that is held, which is for reading only if it was closed in between.
+        let file = try store.opening { try store.directory.open(segment.name, forWriting: true) }
         try file.truncate(to: length)
         try file.write(try file.read(length, at: 0), at: 0)
       } catch { continue }

@@ -283,15 +283,19 @@ struct WriteBatch {
       let segments = state.segments.filter { state.unsynced.contains($0.number) && $0.number != state.leaving }
       return (segments, state.isDirectoryChanged)
     }
+    var waited = segments[...]
     do {
-      for segment in segments { try store.sync(segment) }
+      while let segment = waited.first {
+        try store.sync(segment)
+        waited.removeFirst()
+      }
       if isDirectoryChanged { try store.directory.sync() }
     } catch {
       store.state.withLock { state in
         state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
         state.unsynced.formUnion(segments.map(\.number))
-        // Not only where this part has written.
-        for segment in segments { state.uncut[segment.number] = state.lengths[segment.number] }
+        // Perhaps not where this part has written; for those that come after it nobody has waited.
+        if let segment = waited.first { state.uncut[segment.number] = state.lengths[segment.number] }
       }
       throw fail(error)
     }
