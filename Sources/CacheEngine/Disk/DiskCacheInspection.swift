@@ -107,14 +107,19 @@ public final class DiskCacheInspection: Sendable {
   ///
   /// - Throws: As ``open(_:cipher:clock:)``.
   public func refresh() async throws {
-    let store = view.withLock { $0.store }
-    let now = clock.now
     try await Self.elsewhere { [self] in
-      do {
-        if try store.follow() { return view.withLock { $0.asOf = now } }
-      } catch { throw store.readFailed(error) }
-      let fresh = try Self.look(directory, cipher, isSealed, clock, calls)
-      view.withLock { $0 = fresh }
+      var isDone = false
+      while !isDone {
+        let (store, now) = (view.withLock(\.store), clock.now)
+        do { isDone = try store.follow() } catch { throw store.readFailed(error) }
+        let fresh = isDone ? nil : try Self.look(directory, cipher, isSealed, clock, calls)
+        view.withLock { view in
+          // Somebody else has looked meanwhile, and may have seen what is newer.
+          guard view.store === store else { return isDone = false }
+          if let fresh { view = fresh } else { view.asOf = now }
+          isDone = true
+        }
+      }
     }
   }
 

@@ -112,6 +112,7 @@ import Testing
     // The first that reads on has read, and has yet to take in what it read.
     isHeld.store(true, ordering: .sequentiallyConsistent)
     let first = Task { try await look.refresh() }
+    defer { goesOn.signal() }
     try await turns { hasArrived.load(ordering: .sequentiallyConsistent) }
     try await level.set(value(3), forKey: "a")
     try await level.remove("b")
