@@ -42,6 +42,25 @@ extension MemorySnapshotTests {
     }
   }
 
+  @Test("what is set while a file is read, and weighs more than the level holds, is newer than the file as well")
+  func tooHeavyMeanwhile() async throws {
+    try await withFile { path in
+      let old = MemoryCacheLevel<String, Data>(capacity: 100)
+      for key in ["a", "b"] { try await old.set(Data(repeating: 1, count: 10), forKey: key) }
+      try await old.snapshot(to: path, keys: .utf8, values: .data)
+      let new = MemoryCacheLevel<String, Data>(capacity: 100)
+      let values = ByteCoding<Data>(
+        name: "data", encode: { $0 },
+        decode: { bytes in
+          new["a"] = Data(repeating: 2, count: 1_000)
+          return bytes
+        })
+      #expect(
+        try await new.restore(from: path, keys: .utf8, values: values) == SnapshotRestoration(restored: 1, held: 1))
+      #expect(new["a"] == nil)
+    }
+  }
+
   @Test(
     "what is cleared, removed by tag or declared invalid while a file is read does not come back; a level may divide then",
     arguments: [false, true])

@@ -154,6 +154,8 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       canHold = order.canHold(cost)
     }
     guard canHold else {
+      // It was set all the same: what is restored now is older.
+      if !updates.isEmpty { updates.noteWrite(hash) }
       departed.append(record)
       return
     }
@@ -250,7 +252,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func removeAll(
     tagged tag: String, hashing: KeyHashing<Key>, order: inout MemoryOrder
   ) -> [Table.Record] {
-    updates.noteWriteOfAll()
+    updates.noteRemovalOfUnknown()
     return tags.keys(with: tag).compactMap { key in remove(key, hash: hashing(key), order: &order) }
   }
 

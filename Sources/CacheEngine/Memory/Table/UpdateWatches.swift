@@ -66,6 +66,9 @@ struct UpdateWatches: Sendable {
 
   mutating func noteWriteOfAll() {
     for hash in watched.keys { watched[hash]?.writes &+= 1 }
-    isAllWritten = restoring > 0
+    noteRemovalOfUnknown()
   }
+
+  /// What is not restored yet may be among what was removed.
+  mutating func noteRemovalOfUnknown() { isAllWritten = restoring > 0 }
 }
