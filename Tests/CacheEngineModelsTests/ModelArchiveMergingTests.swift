@@ -52,14 +52,16 @@ import Testing
     #expect(try await saved(level)?.born == 1921)
   }
 
-  @Test("a model is not written over one that the level does not answer for: it is merged once the level does")
-  func unanswered() async throws {
+  @Test(
+    "a model is not written over one that the level does not answer for: it is merged once the level does",
+    arguments: [MissReason.unanswered, .newer])
+  func unanswered(reason: MissReason) async throws {
     let held = try await seeded()
     let isSilent = Mutex(true)
     let level = ScriptedLevel<String, Data>(
       onSet: { try await held.set($0, forKey: $1) },
       onGet: { key in
-        if key.hasPrefix("models/author/"), isSilent.withLock({ $0 }) { return .miss(.unanswered) }
+        if key.hasPrefix("models/author/"), isSilent.withLock({ $0 }) { return .miss(reason) }
         return try await held.lookup(key)
       })
     let cache = ModelCache()

@@ -122,7 +122,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   @inlinable
   static func isForgotten(_ reason: MissReason) -> Bool {
     reason == .refused || reason == .nothingToAsk || reason == .unsettled || reason == .unanswered
-      || reason == .remembered
+      || reason == .newer || reason == .remembered
   }
 
   /// Returns the value of the level inside, if that can answer at once and is not known to have nothing.

@@ -116,22 +116,22 @@ struct ArchiveList: Sendable {
   ///
   /// - Throws: The level's error; ``CacheError`` where it gives one of these reasons: then it may have something.
   func entry(
-    _ name: String, unless unknown: [MissReason] = [.unanswered, .unsettled]
+    _ name: String, unless unknown: [MissReason] = [.unanswered, .unsettled, .newer]
   ) async throws -> Entry<Data>? {
     switch try await level.lookup(prefix + name) {
     case .hit(let entry): return entry
     case .miss(let reason) where unknown.contains(reason):
       throw CacheError(
         reason == .refused ? .conditionNotSatisfied : reason == .newer ? .unusableStore : .timedOut,
-        "the level does not say what it has for the key \(prefix + name) (\(reason)); try again once it does",
+        "the level does not say what it has of the models below \(prefix) (\(reason)); try again once it does",
         level: level.name)
     case .miss: return nil
     }
   }
 
   private func read(_ name: String) async throws -> (era: UInt64, body: Data)? {
-    // Whoever takes an archive for an empty one begins it anew.
-    let unknown: [MissReason] = [.unanswered, .unsettled, .refused, .newer]
+    // Whoever takes an archive for an empty one begins it anew, so that no list may be taken for absent that is refused.
+    let unknown: [MissReason] = [.unanswered, .unsettled, .newer, .refused]
     guard let data = try await entry(name, unless: unknown)?.value else { return nil }
     do {
       let record = try ModelRecord(data, name: name, clock: clock)

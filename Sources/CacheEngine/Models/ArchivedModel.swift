@@ -31,7 +31,7 @@ extension ModelArchive {
   ///   - clock: The clock by which deadlines are measured.
   /// - Returns: One element for each model on the archive's list, in the order of types and identifiers.
   /// - Throws: The level's error; `CacheError` with code `CacheError.Code.invalidCachedData` if a page of the list is
-  ///   damaged or gone.
+  ///   damaged or gone, and `CacheError.Code.timedOut` if the level does not say what it has.
   public static func contents(
     of level: some CacheLevel<String, Data>, prefix: String = "models/", clock: any CacheClock = SystemClock()
   ) async throws -> [ArchivedModel] {

@@ -42,7 +42,7 @@ public import Foundation
 /// also forget a part of the list of models: a level that lists its entries (`StorageLevel`) is asked for them, elsewhere
 /// those models are missing, which ``restore()`` counts and reports. Only a level that has forgotten all of the list, its
 /// head and its 256 pages, is taken for an empty one. One that does not say what it has, such as a shared directory whose owner is
-/// silent, is not: reading and saving fail then, and go on once it says so.
+/// silent, is not: what needs the list fails then, and succeeds once it says so; a model of which it does not tell counts as unreadable.
 public final class ModelArchive: Sendable {
   /// What a ``ModelArchive/restore()`` found.
   public struct Restoration: Sendable, Equatable {

@@ -117,7 +117,8 @@ import Testing
     #expect(level.count(of: .get("a")) == 1)
   }
 
-  @Test("that a level cannot tell what it has is not remembered", arguments: [MissReason.unsettled, .unanswered])
+  @Test(
+    "that a level cannot tell what it has is not remembered", arguments: [MissReason.unsettled, .unanswered, .newer])
   func cannotTell(_ reason: MissReason) async throws {
     let unsure = ScriptedLevel<String, Int> { _ in .miss(reason) }
     let cache = unsure.negativeCaching(for: .seconds(5), clock: clock)
