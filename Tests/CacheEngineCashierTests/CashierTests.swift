@@ -41,6 +41,14 @@ import Testing
     }
   }
 
+  @Test("a path is cut at its slashes, also where an accent follows one")
+  func accents() {
+    for path in ["/\u{301}a", "/tmp/\u{301}a/b"] {
+      #expect(ResolvedPath.of(path).utf8.elementsEqual(path.utf8))
+      #expect(ResolvedPath.of("/./\(path)//").utf8.elementsEqual(path.utf8))
+    }
+  }
+
   @Test("a cache that nobody holds goes, and is not known any more")
   func noLeak() async throws {
     let location = CashierLocation.purgeable(in: bench.folder.path)

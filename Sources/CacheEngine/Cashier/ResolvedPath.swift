@@ -10,8 +10,10 @@ internal import Foundation
 enum ResolvedPath {
   /// The path from the root, without links, repeated slashes and dots; what does not exist yet has no links.
   static func of(_ path: String) -> String {
-    let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
-    let components = "\(start)/\(path)".split(separator: "/").filter { $0 != "." }
+    // By bytes: to `String`, an accent may belong to the slash before it.
+    let slash = UInt8(ascii: "/")
+    let start = path.utf8.first == slash ? "" : FileManager.default.currentDirectoryPath
+    let components = "\(start)/\(path)".utf8.split(separator: slash).map { Substring($0) }.filter { $0 != "." }
     for count in (0...components.count).reversed() {
       let known = "/" + components[..<count].joined(separator: "/")
       guard let real = FileCalls().realPath(known) else { continue }
