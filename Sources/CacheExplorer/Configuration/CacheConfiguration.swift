@@ -200,7 +200,7 @@ package struct RedisSpecification: Equatable, Sendable {
 package struct NetworkSpecification: Equatable, Sendable {
   /// With `{key}` or `{+key}` where the key goes, and with user and password.
   package var template: String
-  /// As it may be shown: without them, and of the query, in which tokens stand, with names and keys alone.
+  /// As it may be shown: without user and password; of the query, which may hold tokens, only names and keys.
   var address: String {
     guard let scheme = template.firstRange(of: "://") else { return template }
     let rest = template[scheme.upperBound...]
@@ -210,6 +210,7 @@ package struct NetworkSpecification: Equatable, Sendable {
     let shown = "\(template[..<scheme.upperBound])\(place.dropFirst(user.count))"
     return place.endIndex == rest.endIndex ? shown : "\(shown)?\(query.map(Self.shown).joined(separator: "&"))"
   }
+
   private static func shown(_ pair: Substring) -> String {
     let name = pair.firstIndex(of: "=").map { pair[...$0] } ?? ""
     let value = pair.dropFirst(name.count)

@@ -29,8 +29,8 @@ final class Interruption: Sendable {
   ///
   /// `outlivesOutput`: What runs is of use without output that cannot be written.
   ///
-  /// `onSignal`: What a signal is told from here on; `nil` if that is said later (`tell`), and up to then a signal ends the program, as
-  /// one that comes before does.
+  /// `onSignal`: Called for a signal from here on; with `nil`, as soon as `handle(with:)` has named it. A signal that comes before
+  /// ends the program.
   init(patience: Duration = .seconds(1), outlivesOutput: Bool = false, _ onSignal: (@Sendable () -> Void)?) {
     self.patience = patience
     self.outlivesOutput = outlivesOutput
@@ -73,8 +73,8 @@ final class Interruption: Sendable {
     onSignal()
   }
 
-  /// Has signals told.
-  func tell(_ onSignal: @escaping @Sendable () -> Void) { self.onSignal.withLock { $0 = onSignal } }
+  /// Names what is called for a signal.
+  func handle(with onSignal: @escaping @Sendable () -> Void) { self.onSignal.withLock { $0 = onSignal } }
 
   deinit { sources.withLock { for source in $0 { source.cancel() } } }
 

@@ -172,7 +172,7 @@ extension Session {
       lines.put(isJSON ? request.jsonLine : request.plainLine)
     }
     let end = Ending(served, within: serving.grace)
-    interruption.tell { end.begin() }
+    interruption.handle { end.begin() }
     StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
     let commands = isPlain ? Task { await obey(served, serving, mask, lines, end) } : nil
     let result = await Task { try await served.run() }.result
