@@ -107,35 +107,67 @@ import Testing
     #expect(held.count { $0 >= 100 } > 90)
   }
 
+  @Test("what is kept by frequency gives way to what came twice more, and to nothing that was only counted sooner")
+  func lead() {
+    func kept(_ division: Division, counted count: Int) -> Int {
+      var (order, sketch) = (WindowedOrder(division), FrequencySketch(period: 1_000))
+      sketch.reserve(100)
+      for slot in 0..<100 as Range<Int32> { order.inserted(slot, hash: UInt32(slot), isReturning: false) }
+      order.fill()
+      for hash in 0..<100 as Range<UInt32> { sketch.increment(hash, by: 3) }
+      var held = Set(0..<100 as Range<UInt32>)
+      for hash in 100..<150 as Range<UInt32> {
+        sketch.increment(hash, by: count)
+        guard let slot = order.evict(sketch) else { return -1 }
+        held.remove(order.hash(slot))
+        order.inserted(slot, hash: hash, isReturning: false)
+      }
+      return held.count
+    }
+    #expect(kept(.frequency, counted: 4) > 95)
+    #expect(kept(.frequency, counted: 5) < 55)
+    #expect(kept(.balanced, counted: 4) < 55)
+  }
+
+  @Test("of a loop, as much is found as there is room for, whatever the hashes of the keys")
+  func loop() {
+    let requests = (0..<200_000).map { $0 % 4_000 }
+    let ratios = (0..<3).map { ratio(requests, keys: 4_000, capacity: 2_000, seed: $0) }
+    #expect(ratios.allSatisfy { $0 > 47.5 }, "\(ratios)")
+  }
+
   @Test("what the adaptive policy reaches on recorded requests depends little on the hashes of the keys")
   func luck() throws {
     let requests = try TestTrace.web.requests
     let keys = (requests.max() ?? 0) + 1
-    let ratios = (0..<8).map { seed -> Double in
-      var policy = AdaptivePolicy()
-      var (slots, held) = ([Int32?](repeating: nil, count: keys), [Int]())
-      let hits = requests.count { key in
-        if let slot = slots[key] {
-          policy.touched(slot)
-          return true
-        }
-        let hash = UInt32(truncatingIfNeeded: FrequencySketch.mix(UInt32(key)) >> (seed * 4))
-        policy.arriving(hash)
-        var slot = Int32(held.count)
-        if held.count == 400, let victim = policy.evict() {
-          slots[held[Int(victim)]] = nil
-          slot = victim
-          held[Int(slot)] = key
-        } else {
-          held.append(key)
-        }
-        slots[key] = slot
-        policy.inserted(slot, hash: hash)
-        return false
-      }
-      return 100 * Double(hits) / Double(requests.count)
-    }
+    let ratios = (0..<8).map { ratio(requests, keys: keys, capacity: 400, seed: $0) }
     let (least, most) = (ratios.min() ?? 0, ratios.max() ?? 0)
     #expect(least > 57 && most - least < 1, "\(ratios)")
+  }
+
+  /// In percent, with one of several sets of hashes.
+  private func ratio(_ requests: [Int], keys: Int, capacity: Int, seed: Int) -> Double {
+    var policy = AdaptivePolicy()
+    var (slots, held) = ([Int32?](repeating: nil, count: keys), [Int]())
+    let hits = requests.count { key in
+      if let slot = slots[key] {
+        policy.touched(slot)
+        return true
+      }
+      let hash = UInt32(truncatingIfNeeded: FrequencySketch.mix(UInt32(key)) >> (seed * 4))
+      policy.arriving(hash)
+      var slot = Int32(held.count)
+      if held.count == capacity, let victim = policy.evict() {
+        slots[held[Int(victim)]] = nil
+        slot = victim
+        held[Int(slot)] = key
+      } else {
+        held.append(key)
+      }
+      slots[key] = slot
+      policy.inserted(slot, hash: hash)
+      return false
+    }
+    return 100 * Double(hits) / Double(requests.count)
   }
 }

@@ -22,7 +22,7 @@ enum Division: Int, Sendable, CaseIterable {
   /// In the others it leaves, and comes into the main part if it returns soon.
   @inline(__always) var duels: Bool { self == .frequency || self == .balanced }
 
-  /// How many times more than what would leave, beside once, what leaves the window must have come in order to stay.
+  /// How many more uses, beyond one, what leaves the window needs in order to replace what would leave the main part.
   ///
   /// In a loop all keys come equally often, but the last use of what leaves the window is counted already, and the next one of what
   /// would leave, which is as near, is not: to let the one win would be to churn.

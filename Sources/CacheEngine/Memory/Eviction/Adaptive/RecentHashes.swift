@@ -4,8 +4,8 @@ import CacheCore
 ///
 /// A table of buckets of four places. A hash has an age, which is how many came after it; beyond the limit it does
 /// not count, and where a bucket is full the oldest makes room, so that a few are forgotten too soon. Sixteen bits are
-/// kept of a hash, so that one in sixteen thousand is taken for another, and its age to a few thousandths of the
-/// limit. That a hash is found takes one line of the processor's cache. ``GhostQueue`` forgets exactly, in many times the room.
+/// kept of a hash, so that one in sixteen thousand is taken for another, and its age to less than a thousandth of
+/// the limit. That a hash is found takes one line of the processor's cache. ``GhostQueue`` forgets exactly, in many times the room.
 struct RecentHashes: Sendable {
   private static let places = 4
   /// Ages are compared in so many steps at most: an eighth of what is kept of a turn.
@@ -64,8 +64,8 @@ struct RecentHashes: Sendable {
   /// The places of a hash, which lie below the end: there are any number of buckets, as there are blocks in a ``FrequencySketch``.
   @inline(__always)
   private func bucket(_ mixed: UInt64) -> UnsafeMutablePointer<Place> {
-    let number = (Int(truncatingIfNeeded: mixed &>> 20 & 0xffff_ffff) &* (all.count &>> 2)) &>> 32
-    return unsafe all.start + number &* Self.places
+    let number = ((mixed &>> 20 & 0xffff_ffff) &* UInt64(truncatingIfNeeded: all.count &>> 2)) &>> 32
+    return unsafe all.start + Int(truncatingIfNeeded: number) &* Self.places
   }
 
   /// What is kept of a hash: bits that do not say in which bucket it is.
