@@ -61,11 +61,12 @@ struct FrequencySketch: Sendable {
   private static let (everySecond, upperBits): (UInt64, UInt64) = (0x0f0f_0f0f_0f0f_0f0f, 0x8080_8080_8080_8080)
 
   /// How often the hash came, at most 15.
+  @inline(__always)
   func frequency(_ hash: UInt32) -> Int { frequency(of: Self.mix(hash)) }
 
   @inline(__always)
   func frequency(of mixed: UInt64) -> Int {
-    if words.count == 0 { return 0 }
+    if blocks == 0 { return 0 }
     let block = unsafe block(mixed)
     var least: UInt64 = 15
     for row in 0..<4 {
@@ -86,7 +87,7 @@ struct FrequencySketch: Sendable {
   /// Counts a hash, of which four counters in one block are raised: to 15 at most.
   @inline(__always)
   mutating func increment(mixed: UInt64, by count: UInt64 = 1) {
-    guard words.count > 0 else { return }
+    guard blocks > 0 else { return }
     let block = unsafe block(mixed)
     var counted: UInt64 = 0
     for row in 0..<4 {

@@ -16,7 +16,7 @@ struct Miniature: Sendable {
   private var free: ContiguousArray<Int32> = []
   private let eras = SlotUses()
 
-  init(_ division: Division) { order = WindowedOrder(division) }
+  init(_ division: Division) { order = WindowedOrder(division, hasGhosts: division.admitsGhosts) }
 
   /// Asks for a hash and stores it if it is not there; says whether it was.
   mutating func request(

@@ -37,14 +37,22 @@ struct WindowedOrder: Sendable {
   private var lists = SlotLists(3)
   private var ghosts = RecentHashes()
 
-  init(_ division: Division) { self.division = division }
+  /// Whether what leaves the window may ever be asked for as a ghost.
+  private let hasGhosts: Bool
+
+  init(_ division: Division, hasGhosts: Bool = true) {
+    self.division = division
+    self.hasGhosts = hasGhosts
+  }
 
   @inline(__always) var count: Int { lists.total }
   @inline(__always)
   func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
 
   @inline(__always)
-  mutating func forgetGhost(_ mixed: UInt64) -> Bool { ghosts.remove(mixed: mixed) }
+  mutating func forgetGhost(_ mixed: UInt64) -> Bool {
+    division.admitsGhosts && ghosts.remove(mixed: mixed)
+  }
 
   private mutating func fit() { share = (count, division.window(of: count)) }
 
@@ -111,7 +119,7 @@ struct WindowedOrder: Sendable {
     lists.remove(newcomer)
     // From the second one on, what leaves makes room for a heavy entry; light ones that ask for no room make up for it.
     if departures > 1, division.duels { owed = min(owed &+ 1, share / 2) }
-    if isFull { ghosts.insert(mixed: mixed, limit: count &+ 1) }
+    if isFull, hasGhosts { ghosts.insert(mixed: mixed, limit: count &+ 1) }
     return newcomer
   }
 
