@@ -84,7 +84,7 @@ torture: dependencies ## Kill disk levels, cut their power, let system calls fai
 
 # What CI has no time for, before a release and after work on the store, the locks or the parsers.
 soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, histories of Redis, Thread Sanitizer
-	@$(MAKE) torture CYCLES=500
+	@for seed in 1 23 $$(date +%j%H); do $(MAKE) torture CYCLES=500 SEED=$$seed || exit; done
 	@$(BUILD) --build-tests --traits $(TRAITS)
 	@HTTP_ROUNDS=25000 ./Scripts/run-tests --traits $(TRAITS) --filter ExchangeModelTests
 	@REDIS_ROUNDS=100 ./Scripts/run-tests --traits $(TRAITS) --filter RedisHistoryTests
