@@ -294,7 +294,7 @@ struct WriteBatch {
       store.state.withLock { state in
         state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
         state.unsynced.formUnion(segments.map(\.number))
-        // Perhaps not where this part has written; for those that come after it nobody has waited.
+        // Where the wait failed, which need not be where this part has written; for those after it nobody has waited yet.
         if let segment = waited.first { state.uncut[segment.number] = state.lengths[segment.number] }
       }
       throw fail(error)

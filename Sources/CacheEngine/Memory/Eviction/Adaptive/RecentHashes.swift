@@ -30,7 +30,7 @@ struct RecentHashes: Sendable {
 
   mutating func insert(_ hash: UInt32, limit: Int) { insert(mixed: FrequencySketch.mix(hash), limit: limit) }
 
-  /// Notes a hash that is not there: whoever comes back is removed first.
+  /// Notes a hash; of one that is there already, the younger is found first.
   @inline(__always)
   mutating func insert(mixed: UInt64, limit newLimit: Int) {
     if newLimit > room { grow(to: newLimit) }
