@@ -125,6 +125,30 @@ import Testing
     for level in [level, buffered] { try await level.close() }
   }
 
+  @Test(
+    "P14 what somebody put in the place of a file that is to be written again stays as it is", arguments: [false, true])
+  func notWrittenAgain(isLink: Bool) async throws {
+    let level = try open(.synced)
+    try await level.set(value(1), forKey: "a")
+    let store = try #require(level.store)
+    let last = store.state.withLock { $0.segments.last }
+    let segment = try #require(last)
+    _ = try store.makeSegment()
+    store.state.withLock { state in state.uncut[segment.number] = state.lengths[segment.number] }
+    let (place, foreign) = ("\(folder.path)/\(segment.name)", "\(folder.path)/mine")
+    let mine = Data(repeating: 7, count: 100_000)
+    try mine.write(to: URL(filePath: foreign))
+    try FileManager.default.removeItem(atPath: place)
+    if isLink {
+      try FileManager.default.linkItem(atPath: foreign, toPath: place)
+    } else {
+      try FileManager.default.moveItem(atPath: foreign, toPath: place)
+    }
+    try? await level.set(value(3), forKey: "c")
+    #expect(try Data(contentsOf: URL(filePath: place)) == mine)
+    try? await level.close()
+  }
+
   @Test("P3 a removal that may have been lost with what the disk did not confirm is written again")
   func removesAgain() async throws {
     let level = try open()

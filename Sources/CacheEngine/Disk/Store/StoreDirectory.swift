@@ -242,6 +242,12 @@ final class StoreFile: Sendable {
   /// Whether the file has names elsewhere as well.
   func hasOtherNames() throws -> Bool { try nameCount() > 1 }
 
+  func isSame(as other: StoreFile) throws -> Bool { try identity() == other.identity() }
+
+  private func identity() throws -> StoreDirectory.Identity {
+    StoreDirectory.Identity(try system("fstat") { calls.status(descriptor) })
+  }
+
   /// Takes the advisory lock of the file; `false` if somebody holds it.
   func lock() throws -> Bool {
     do { _ = try system("flock") { calls.lock(descriptor, LOCK_EX | LOCK_NB) } } catch let failure as SystemFailure

@@ -217,6 +217,8 @@ extension WriteBatch {
       do {
         // Not the one that is held, which is for reading only if it was closed in between.
         let file = try store.opening { try store.directory.open(segment.name, forWriting: true) }
+        // What somebody put in its place, or has under another name, stays as it is.
+        guard try file.isSame(as: segment.file()), try !file.hasOtherNames() else { continue }
         try file.truncate(to: length)
         try file.write(try file.read(length, at: 0), at: 0)
       } catch { continue }
