@@ -73,13 +73,7 @@ extension HostileServerTests {
 
   @Test("a connection that takes the place of one on which it was still found out how to hear is listened to as well")
   func replacedWhileAsked() async throws {
-    let server = try await HostileServer { connection, command in
-      switch command[0] {
-      case "HELLO": connection == 2 ? .silence : .say("")
-      case "SUBSCRIBE": .say(Self.listens)
-      default: .say("-NOPERM this user has no permissions\r\n")
-      }
-    }
+    let server = try await Self.silentOnSecondConnection()
     let store = server.store()
     let feed = store.changes(of: [Array("photos:r:".utf8)])
     // The second one is to listen to the channel.
@@ -93,13 +87,7 @@ extension HostileServerTests {
 
   @Test("whoever stops listening while a connection is made for that holds up nobody who begins to listen afterwards")
   func leavesWhileAsked() async throws {
-    let server = try await HostileServer { connection, command in
-      switch command[0] {
-      case "HELLO": connection == 2 ? .silence : .say("")
-      case "SUBSCRIBE": .say(Self.listens)
-      default: .say("-NOPERM this user has no permissions\r\n")
-      }
-    }
+    let server = try await Self.silentOnSecondConnection()
     let store = server.store()
     let first = store.changes(of: [Array("photos:r:".utf8)])
     // The second one is to listen to the channel.
@@ -302,6 +290,17 @@ extension HostileServerTests {
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
     other.close()
+  }
+
+  /// It lets nobody track keys, and does not greet the connection that is to listen to the channel in place of that.
+  private static func silentOnSecondConnection() async throws -> HostileServer {
+    try await HostileServer { connection, command in
+      switch command[0] {
+      case "HELLO": connection == 2 ? .silence : .say("")
+      case "SUBSCRIBE": .say(Self.listens)
+      default: .say("-NOPERM this user has no permissions\r\n")
+      }
+    }
   }
 }
 #endif
