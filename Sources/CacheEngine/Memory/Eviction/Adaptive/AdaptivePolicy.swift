@@ -99,14 +99,13 @@ package struct AdaptivePolicy: EvictionPolicy {
   mutating func evict(for newcomer: UInt32?) -> (slot: Int32, hash: UInt32)? {
     if let newcomer { arrive(newcomer) }
     if !order.isFull, order.count >= Self.fewest { begin() }
+    let rivals = order.rivals
     if order.isFull {
       if order.count != fitted { fit() }
-      let (newcomer, resident) = order.rivals
-      if let newcomer { settle(newcomer) }
-      if let resident { settle(resident) }
+      if let newcomer = rivals.newcomer { settle(newcomer) }
+      if let resident = rivals.resident { settle(resident) }
     }
-    guard let slot = order.evict(sketch) else { return nil }
-    return (slot, order.hash(slot))
+    return order.evict(of: rivals, sketch)
   }
 
   /// Makes sketch and trial as large as the number of entries asks for.

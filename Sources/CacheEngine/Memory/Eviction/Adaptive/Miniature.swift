@@ -32,7 +32,7 @@ struct Miniature: Sendable {
     if !order.isFull, order.count >= size { order.fill() }
     let isReturning = order.forgetGhost(mixed)
     var slot: Int32?
-    while order.count >= size, let victim = order.evict(sketch) {
+    while order.count >= size, let (victim, _) = order.evict(of: order.rivals, sketch) {
       unchain(victim)
       if let slot { free.append(slot) }
       slot = victim

@@ -94,24 +94,33 @@ struct WindowedOrder: Sendable {
     (lists.oldest(Self.window), lists.oldest(Self.probation) ?? lists.oldest(Self.protected))
   }
 
+  #if compiler(>=6.3)
+  @inline(always)  // Swift 6.3 takes the older form for a wish, and did not grant it.
+  #else
   @inline(__always)
-  mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
+  #endif
+  /// Takes out one of two rivals, the only ones that may leave, and says with which hash it came.
+  mutating func evict(
+    of rivals: (newcomer: Int32?, resident: Int32?), _ sketch: borrowing FrequencySketch
+  ) -> (slot: Int32, hash: UInt32)? {
     let share = windowShare()
     let (newcomer, resident) = rivals
     departures &+= 1
     guard let newcomer, lists.count(Self.window) &+ owed >= share || resident == nil else {
-      if let resident { lists.remove(resident) }
-      return resident
+      guard let resident else { return nil }
+      lists.remove(resident)
+      return (resident, lists.hash(resident))
     }
     let hash = lists.hash(newcomer)
     let mixed = FrequencySketch.mix(hash)
     if division.duels, let resident {
-      let (came, stays) = (sketch.frequency(of: mixed), sketch.frequency(lists.hash(resident)))
+      let residentHash = lists.hash(resident)
+      let (came, stays) = (sketch.frequency(of: mixed), sketch.frequency(residentHash))
       // A tie is lost by what comes from the window: else a scan would wash the main part out.
       if came > stays &+ division.lead {
         lists.move(newcomer, to: Self.probation)
         lists.remove(resident)
-        return resident
+        return (resident, residentHash)
       }
       // What was popular and is asked for no more would keep everything out that is more popular than the rest.
       if stays > came &+ 1 { lists.move(resident, to: Self.probation) }
@@ -120,7 +129,7 @@ struct WindowedOrder: Sendable {
     // From the second one on, what leaves makes room for a heavy entry; light ones that ask for no room make up for it.
     if departures > 1, division.duels { owed = min(owed &+ 1, share / 2) }
     if isFull, hasGhosts { ghosts.insert(mixed: mixed, limit: count &+ 1) }
-    return newcomer
+    return (newcomer, hash)
   }
 
   @inline(__always)
