@@ -9,6 +9,8 @@ let package = Package(
   dependencies: [
     .package(name: "CacheEngine", path: "../.."),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
+    // Ends the application in its tests. HummingbirdTesting would, too, and has a TLS library to build.
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ],
   targets: [
     .target(
@@ -22,6 +24,6 @@ let package = Package(
         "HummingbirdSessions", .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineTesting", package: "CacheEngine"),
         .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdTesting", package: "hummingbird"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
   ])

@@ -3,8 +3,12 @@ import CacheEngineTesting
 import Foundation
 import Hummingbird
 import HummingbirdSessions
-import HummingbirdTesting
+import ServiceLifecycle
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 struct CachePersistDriverTests {
   private struct Session: Codable, Equatable { var user: String }
@@ -57,15 +61,24 @@ struct CachePersistDriverTests {
         try await sessions.set(key: name, value: visits, expires: .seconds(60))
         return "\(visits)"
       }
-      var app = Application(router: router)
+      let (ports, found) = AsyncStream.makeStream(of: Int.self)
+      var app = Application(
+        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { found.yield($0.localAddress?.port ?? 0) })
       app.addServices(sessions)
-      try await app.test(.router) { client in
-        for count in expected {
-          try await client.execute(uri: "/visits/ada", method: .get) { response in
-            #expect(String(buffer: response.body) == count)
-          }
-        }
+      let group = ServiceGroup(services: [app], logger: app.logger)
+      let server = Task {
+        defer { found.finish() }
+        try await group.run()
       }
+      let port = try #require(await ports.first { _ in true })
+      let visits = try #require(URL(string: "http://127.0.0.1:\(port)/visits/ada"))
+      for count in expected {
+        let (answer, _) = try await URLSession.shared.data(from: visits)
+        #expect(String(decoding: answer, as: UTF8.self) == count)
+      }
+      await group.triggerGracefulShutdown()
+      try await server.value
       await #expect { try await disk.get("ada") } throws: { ($0 as? CacheError)?.code == .closed }
     }
   }
