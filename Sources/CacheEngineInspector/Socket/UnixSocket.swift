@@ -143,7 +143,7 @@ enum UnixSocket {
   enum Arrival {
     case somebody(Descriptor)
     case nobody
-    /// Somebody is there, and there is no descriptor or no memory left to let them in.
+    /// Somebody is there, and the system does not let them in, for want of a descriptor or of memory, say.
     case noRoom
   }
 
@@ -155,8 +155,8 @@ enum UnixSocket {
   /// What it means that nobody could be let in.
   static func arrival(_ code: Int32) -> Arrival {
     switch code {
-    case EMFILE, ENFILE, ENOBUFS, ENOMEM: .noRoom
-    default: .nobody
+    case EAGAIN, EWOULDBLOCK: .nobody
+    default: .noRoom
     }
   }
 

@@ -52,13 +52,14 @@ extension CommonStore {
     let glance = 2 * limit
     var looked = now
     var (look, hasServed) = (BriefLook(), false)
-    // While no descriptor is left, whoever stands outside would wake the thread all the time.
+    // While nobody can be let in, whoever stands outside would wake the thread all the time.
     var opensAt: Int64 = 0
     while !isLeaving, !server.isReplaced.load(ordering: .relaxed) {
       let isFull = now < opensAt
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: listener.descriptor, events: isFull ? 0 : Int16(POLLIN), revents: 0),
+        // A number below 0 is passed over.
+        pollfd(fd: isFull ? -1 : listener.descriptor, events: Int16(POLLIN), revents: 0),
       ]
       let guests = server.polled(now: now)
       polled += guests.map(\.poll)
@@ -96,11 +97,11 @@ extension CommonStore {
     return letGo(server)
   }
 
-  /// Lets in whoever has come; `false` if the system has no descriptor or no memory for that.
+  /// Lets in whoever has come; `false` if the system does not, for want of a descriptor or of memory, say.
   private func admit(from listener: Int32, _ server: StoreServer) -> Bool {
     for _ in 0..<64 {
       let arrived = settings.calls.accept(listener)
-      guard arrived >= 0 else { return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+      guard arrived >= 0 else { return errno == EAGAIN || errno == EWOULDBLOCK }
       server.admit(FrameSocket(arrived, wake: { [weak self] in self?.wake() }), now: now)
     }
     return true
