@@ -15,11 +15,12 @@ import Darwin
 
 /// Nobody is waited for without an end, nothing is done over and over in vain, and no line is longer than is allowed.
 @Suite(.timeLimit(.minutes(10))) struct BoundsTests {
+  private let terms = InspectorLoop.Terms(
+    name: "app", allowsWrites: false, versions: .current, patience: .seconds(5))
+
   /// A room that is served by nobody but the test, and the other end of the connection of somebody who was let in.
   private func room(at path: String) throws -> (InspectorLoop.Room, Descriptor) {
-    let loop = try InspectorLoop(
-      InspectedCache(Stack().cache), listener: UnixSocket.listen(at: path),
-      terms: InspectorLoop.Terms(name: "app", allowsWrites: false, versions: .current, patience: .seconds(5)))
+    let loop = try InspectorLoop(InspectedCache(Stack().cache), at: path, terms: terms)
     var room = InspectorLoop.Room(loop: loop)
     let (inside, outside) = try UnixSocket.pair()
     var arrivals: [UnixSocket.Arrival] = [.nobody, .somebody(inside)]
@@ -34,6 +35,17 @@ import Darwin
     let id = try #require(room.connections.keys.first)
     room.serve(id, isGone: false)
     return id
+  }
+
+  @Test("where no descriptor is left to wake the thread by, no socket is left behind")
+  func noPair() throws {
+    let folder = try SocketFolder()
+    #expect(throws: CacheError.self) {
+      _ = try InspectorLoop(InspectedCache(Stack().cache), at: folder.socket, terms: terms) {
+        throw CacheError(.simulated, "no descriptor is left")
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.socket))
   }
 
   @Test("where no descriptor is left for who comes, nobody is let in for a second, and then they are")

@@ -69,11 +69,15 @@ final class InspectorLoop: Sendable {
   let state = Mutex(State())
   let clock: any CacheClock = SystemClock()
 
-  init(_ cache: InspectedCache, listener: UnixSocket.Listener, terms: Terms) throws {
+  init(
+    _ cache: InspectedCache, at path: String, terms: Terms,
+    pair: () throws -> (Descriptor, Descriptor) = UnixSocket.pair
+  ) throws {
     self.cache = cache
-    self.listener = listener
     self.terms = terms
-    (woken, waker) = try UnixSocket.pair()
+    // Last of all the socket, whose file would be left behind.
+    (woken, waker) = try pair()
+    listener = try UnixSocket.listen(at: path)
   }
 
   var attachedCount: Int { state.withLock { $0.attached } }

@@ -30,7 +30,7 @@ extension CacheInspector {
     versions: ProtocolVersions, patience: Duration = WireLimits.patience
   ) throws -> InspectorServer {
     let loop = try InspectorLoop(
-      InspectedCache(cache), listener: UnixSocket.listen(at: path),
+      InspectedCache(cache), at: path,
       terms: InspectorLoop.Terms(
         name: name ?? ProcessName.current, allowsWrites: allowsWrites, versions: versions, patience: patience))
     try loop.start()
