@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineModels
+@testable import CacheEngineModels
 import Foundation
 import TestSupport
 import Testing
@@ -45,6 +45,31 @@ import Testing
     #expect(cache.value(Book.self, id: "x")?.title == "X")
     #expect(cache.value(Author.self, id: "x")?.name == "Malcolm")
     #expect(cache.value(Shelf.self, id: 0) == nil)
+  }
+
+  @Test("an identifier that does not equal itself names one model as well: it is found, observed, replaced and removed")
+  func unequalToItself() {
+    struct Place: Identifiable {
+      struct ID: Hashable {
+        var x: Double
+        var y: Double
+      }
+      let id: ID
+      var name: String
+    }
+    let calls = Calls<String?>()
+    do {
+      let observation = cache.observe(Place.self, id: Place.ID(x: .nan, y: 1)) { calls.append($0?.name) }
+      for name in ["a", "b"] { cache.insert(Place(id: Place.ID(x: .nan, y: 1), name: name)) }
+      cache.insert(Place(id: Place.ID(x: .nan, y: 2), name: "c"))
+      withExtendedLifetime(observation) {}
+    }
+    #expect(calls.all == ["a", "b"])
+    #expect(cache.count == 2)
+    #expect(cache.value(Place.self, id: Place.ID(x: .nan, y: 1))?.name == "b")
+    for y in [1.0, 2] { cache.remove(Place.self, id: Place.ID(x: .nan, y: y)) }
+    #expect(cache.count == 0)
+    #expect(cache.nodeCount == 0)
   }
 
   @Test("P4 a model that does not merge takes the place of the old one")

@@ -39,6 +39,8 @@ public struct ModelKey: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether both name the same model.
+  ///
+  /// An identifier that does not equal itself, with a NaN in it, say, names a model all the same: it is told by its hash.
   public static func == (left: ModelKey, right: ModelKey) -> Bool {
     left.hash == right.hash && ObjectIdentifier(left.type) == ObjectIdentifier(right.type)
       && isEqual(left.id, right.id)
@@ -52,5 +54,8 @@ public struct ModelKey: Hashable, Sendable, CustomStringConvertible {
   /// The full name of the type with the identifier behind it.
   public var description: String { "\(String(reflecting: type))(\(id))" }
 
-  private static func isEqual<ID: Hashable>(_ id: ID, _ other: any Hashable) -> Bool { other as? ID == id }
+  private static func isEqual<ID: Hashable>(_ id: ID, _ other: any Hashable) -> Bool {
+    guard let other = other as? ID else { return false }
+    return other == id || id != id && other != other
+  }
 }
