@@ -265,4 +265,24 @@ import Testing
     }
     try await again.close()
   }
+
+  @Test("who joins an open store looks into its directory without holding up those who open or close others")
+  func joining() async throws {
+    let first = try open()
+    let isFree = Mutex(false)
+    var calls = FileCalls()
+    calls.names = { [real = calls.names] directory in
+      let opened = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        let other = DiskFolder()
+        _ = try? Level(directory: other.path)
+        opened.signal()
+      }
+      isFree.withLock { $0 = opened.wait(timeout: .now() + 30) == .success }
+      return real(directory)
+    }
+    let second = try open(calls: calls)
+    #expect(isFree.withLock { $0 })
+    for level in [first, second] { try await level.close() }
+  }
 }

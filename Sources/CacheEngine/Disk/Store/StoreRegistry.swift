@@ -48,8 +48,11 @@ enum StoreRegistry {
         return try make(directory, access, capacity, durability, clock, lock: nil, cipher, isBlind: isBlind)
       }
       while true {
-        switch try find(directory, capacity, durability, clock, cipher, isShared) {
-        case .store(let store): return store
+        switch try find(directory, capacity, clock, isShared) {
+        case .store(let store):
+          // Whatever that takes, nobody else waits for it.
+          try store.expectCipher(cipher, directory)
+          if join(store, durability) { return store }
         case .opening(let end): end.wait()
         case .closing(let store): try awaitClosing(of: store, in: directory)
         case .reserved(let end):
@@ -69,10 +72,9 @@ enum StoreRegistry {
     }
   }
 
-  /// Joins the store of a directory, or reserves the directory if nobody has it open.
+  /// Finds the store of a directory, or reserves the directory if nobody has it open.
   private static func find(
-    _ directory: StoreDirectory, _ capacity: Int, _ durability: Durability, _ clock: any CacheClock,
-    _ cipher: (any StoreCipher)?, _ isShared: Bool
+    _ directory: StoreDirectory, _ capacity: Int, _ clock: any CacheClock, _ isShared: Bool
   ) throws -> Found {
     try open.withLock { state in
       if let end = state.openings[directory.identity] { return .opening(end) }
@@ -93,10 +95,19 @@ enum StoreRegistry {
         )
       }
       try store.expectSettings(capacity, clock)
-      try store.expectCipher(cipher, directory)
-      state.stores[directory.identity]?.users += 1
-      if durability == .synced { store.expectSyncedWrites() }
       return .store(store)
+    }
+  }
+
+  /// Takes part in a store, unless it has closed meanwhile.
+  private static func join(_ store: SegmentedStore, _ durability: Durability) -> Bool {
+    open.withLock { state in
+      guard let (identity, shared) = state.stores.first(where: { $0.value.store === store }), shared.users > 0 else {
+        return false
+      }
+      state.stores[identity]?.users += 1
+      if durability == .synced { store.expectSyncedWrites() }
+      return true
     }
   }
 
