@@ -24,7 +24,7 @@ extension ConfigurationReader {
     if let text = fields.text("suffix") { tests.append(.suffix(text)) }
     if let text = fields.text("contains") { tests.append(.contains(text)) }
     if let text = fields.text("equals") { tests.append(.equals(text)) }
-    if let pattern = fields.quantity("matches", Self.pattern) { tests.append(.matches(pattern)) }
+    if let pattern = fields.quantity("matches", KeyPattern.init) { tests.append(.matches(pattern)) }
     if let length = fields.quantity("length", Self.length) { tests.append(.length(length)) }
     if let inner = fields.node("not"), let test = condition(inner, depth: depth + 1) { tests.append(.not(test)) }
     if let list = fields.node("any"), let all = conditions("any", list, depth: depth) { tests.append(.any(all)) }
@@ -45,12 +45,6 @@ extension ConfigurationReader {
       return nil
     }
     return sequence.compactMap { condition($0, depth: depth + 1) }
-  }
-
-  private static func pattern(_ text: String) throws(QuantityError) -> KeyPattern {
-    do { return try KeyPattern(text) } catch {
-      throw QuantityError("“\(text)” is not a regular expression", "close its brackets, and escape . ( ) [ ] { } * + ?")
-    }
   }
 
   private static func length(_ text: String) throws(QuantityError) -> ClosedRange<Int> {

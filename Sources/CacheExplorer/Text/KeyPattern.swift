@@ -1,21 +1,141 @@
-import Synchronization
-
 /// A regular expression that a key is searched with.
-package final class KeyPattern: Equatable, Sendable {
-  package let text: String
-  /// A compiled expression may not be used by two threads at once.
-  private let regex: Mutex<Regex<AnyRegexOutput>>
-
-  /// - Throws: If the text is no regular expression.
-  package init(_ text: String) throws {
-    self.text = text
-    regex = Mutex(try Regex(text))
+///
+/// All ways through it are followed side by side, so that a search takes at most as many steps as the key has characters, times the
+/// length of the expression. `Regex` tries them one after the other, and never ends if there are too many: `(a+)+b` froze the
+/// program on a key of 50 letters.
+package struct KeyPattern: Equatable, Sendable {
+  /// One thing to be done at a place in the key.
+  enum Step: Sendable {
+    case one(CharacterSort)
+    case condition(Condition)
+    /// Go on at each of two steps.
+    case either(Int, Int)
+    case success
   }
 
-  /// Whether it matches anywhere in the key; `^` and `$` tie it to the ends.
-  package func matches(_ key: String) -> Bool {
-    regex.withLock { (try? $0.firstMatch(in: key)) != nil }
+  /// What has to be the case between two characters.
+  enum Condition: Sendable { case start, end, boundary, noBoundary }
+
+  package let text: String
+  private let steps: [Step]
+  private let ignoresCase: Bool
+
+  /// - Throws: If the text is no regular expression, or takes more than one that only asks for a match.
+  package init(_ text: String) throws(QuantityError) {
+    self.text = text
+    var parser = KeyPatternParser(text)
+    (steps, ignoresCase) = (try parser.steps(), parser.ignoresCase)
   }
 
   package static func == (left: KeyPattern, right: KeyPattern) -> Bool { left.text == right.text }
+
+  /// Whether it matches anywhere in the key; `^` and `$` tie it to the ends.
+  package func matches(_ key: String) -> Bool {
+    var before: Character?
+    var now = Places(steps.count)
+    var next = now
+    for character in ignoresCase ? key.lowercased() : key {
+      if reach(0, &now, between: before, and: character) { return true }
+      next.removeAll()
+      for place in now.waiting {
+        guard case .one(let sort) = steps[place], sort.contains(character) else { continue }
+        next.toDo.append(place + 1)
+      }
+      before = character
+      swap(&now, &next)
+    }
+    return reach(0, &now, between: before, and: nil)
+  }
+
+  /// The steps that a search has come to at one place in the key.
+  private struct Places {
+    /// What comes next, but has not been looked at.
+    var toDo: [Int] = []
+    /// The steps that wait for a character.
+    var waiting: [Int] = []
+    private var seen: [Bool]
+
+    init(_ count: Int) { seen = Array(repeating: false, count: count) }
+
+    mutating func isNew(_ place: Int) -> Bool {
+      defer { seen[place] = true }
+      return !seen[place]
+    }
+
+    mutating func removeAll() {
+      toDo.removeAll(keepingCapacity: true)
+      waiting.removeAll(keepingCapacity: true)
+      for place in seen.indices { seen[place] = false }
+    }
+  }
+
+  /// Goes from a step, and from all that are still to be done, as far as one can without a character.
+  ///
+  /// - Returns: Whether that is the end of the expression.
+  private func reach(_ first: Int, _ places: inout Places, between left: Character?, and right: Character?) -> Bool {
+    places.toDo.append(first)
+    while let place = places.toDo.popLast() {
+      guard places.isNew(place) else { continue }
+      switch steps[place] {
+      case .one: places.waiting.append(place)
+      case .condition(let condition): if Self.holds(condition, left, right) { places.toDo.append(place + 1) }
+      case .either(let one, let other): places.toDo += [other, one]
+      case .success: return true
+      }
+    }
+    return false
+  }
+
+  private static func holds(_ condition: Condition, _ left: Character?, _ right: Character?) -> Bool {
+    let isBoundary = (left.map(CharacterSort.isWord) ?? false) != (right.map(CharacterSort.isWord) ?? false)
+    return switch condition {
+    case .start: left == nil
+    case .end: right == nil
+    case .boundary: isBoundary
+    case .noBoundary: !isBoundary
+    }
+  }
+}
+
+/// A sort of characters: what `a`, `.`, `\d` or `[^a-z]` stands for.
+struct CharacterSort: Sendable {
+  enum Member: Sendable {
+    case one(Character)
+    case range(ClosedRange<Unicode.Scalar>)
+    case digit, word, space, newline
+    indirect case not(Member)
+  }
+
+  /// Anything but the end of a line.
+  static let any = CharacterSort(members: [.newline], isInverted: true)
+
+  var members: [Member]
+  var isInverted = false
+
+  func contains(_ character: Character) -> Bool {
+    members.contains { Self.holds($0, character) } != isInverted
+  }
+
+  private static func holds(_ member: Member, _ character: Character) -> Bool {
+    switch member {
+    case .one(let wanted): character == wanted
+    case .range(let range): scalar(character).map(range.contains) ?? false
+    case .digit: isDigit(character)
+    case .word: isWord(character)
+    case .space: character.isWhitespace
+    case .newline: character.isNewline
+    case .not(let member): !holds(member, character)
+    }
+  }
+
+  /// The scalar that a character is, if it is only one.
+  static func scalar(_ character: Character) -> Unicode.Scalar? {
+    character.unicodeScalars.count == 1 ? character.unicodeScalars.first : nil
+  }
+
+  static func isWord(_ character: Character) -> Bool { character.isLetter || isDigit(character) || character == "_" }
+
+  private static func isDigit(_ character: Character) -> Bool {
+    character.unicodeScalars.first?.properties.generalCategory == .decimalNumber
+  }
 }

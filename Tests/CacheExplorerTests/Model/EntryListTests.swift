@@ -48,7 +48,7 @@ struct EntryListTests {
   @Test("A filter that is not understood says why, and its other words go on")
   func saysWhatIsWrong() {
     let picture = picture(12)
-    for (text, word) in [("/(/ key:1", "/(/"), ("ttl:<4x key:1", "x"), ("size:>many key:1", "many")] {
+    for (text, word) in [("/(/ key:1", "“(”"), ("ttl:<4x key:1", "x"), ("size:>many key:1", "many")] {
       let filter = EntryFilter(text)
       #expect(filter.problem?.error.message.contains(word) == true, "\(filter.problem?.error.message ?? "nothing")")
       #expect(listed(picture, text) == ["key:1", "key:10", "key:11"])

@@ -62,10 +62,7 @@ package struct EntryFilter: Sendable, Equatable {
 
   private static func test(_ word: String) throws(QuantityError) -> Test {
     if word.utf8.count > 2, word.hasPrefix("/"), word.hasSuffix("/") {
-      guard let pattern = try? KeyPattern(String(word.dropFirst().dropLast())) else {
-        throw QuantityError("\(word) is no regular expression", "mend it")
-      }
-      return .pattern(pattern)
+      return .pattern(try KeyPattern(String(word.dropFirst().dropLast())))
     }
     guard let colon = word.firstIndex(of: ":"), let name = Name(rawValue: word[..<colon].lowercased()) else {
       return .text(TextSearch(word, canInvert: false))

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import ExplorerText
+
+struct KeyPatternTests {
+  private static let patterns = [
+    "a", "ab", "^a", "b$", "^$", "a|b", "^(a|b|)c$", "a*", "^a*$", "a+b", "^a?b$", "(ab)+c", "^(?:a|b)*c$", "a{2}",
+    "^a{2,}$", "^a{0,2}$", "^(ab){1,2}c?$", "a{0}b", ".", "^.$", "^..$", "[ab]", "[^ab]", "^[a-c]+$", "[a-]", "[-a]",
+    "[\\]]",
+    "\\d", "^\\D+$", "\\w", "\\W", "\\s", "\\S", "\\bab\\b", "\\Ba", "\\.", "\\\\", "^a*?b$", "(a*)*b", "((a|b)+)+c",
+    "(?i)A", "(?i)^[A-C]+$", "\\Aa", "c\\z", "[\\d:]+$", "^[^\\d:]+$", "a(b(c|)|)a", "()", "|a", "[日-本]", "^(a?){3}$",
+  ]
+  private static let keys =
+    ["", "é", "e\u{301}", "ä", "日本", "A", "aB", "user:42", "a.b", "a\\b", "x ab y", "]", "-", "a\nb", "\r\n", "_", "C"]
+    + ["a", "b", "c"].flatMap { first in
+      ["", "a", "b", "c"].flatMap { second in ["", "a", "b", "c"].map { first + second + $0 } }
+    }
+
+  @Test("a pattern finds what Swift's regular expressions find", arguments: patterns)
+  func agrees(_ text: String) throws {
+    let pattern = try KeyPattern(text)
+    let regex = try Regex(text)
+    for key in Self.keys {
+      #expect(pattern.matches(key) == (try regex.firstMatch(in: key) != nil), "/\(text)/ in “\(key)”")
+    }
+  }
+
+  @Test("a search ends however many ways there are through the pattern", .timeLimit(.minutes(1)))
+  func ends() throws {
+    let key = String(repeating: "a", count: 2_000) + "!"
+    for text in ["(a+)+b", "(a|a)*b", "^(\\w+\\s?)*$", "a.*a.*a.*b", "(a?){300}b"] {
+      #expect(try !KeyPattern(text).matches(key), "/\(text)/")
+      #expect(try KeyPattern(text).matches(key.replacing("!", with: "b")), "/\(text)/")
+    }
+  }
+
+  @Test(
+    "what is no pattern is rejected, with the remedy",
+    arguments: [
+      ("(", "close"), (")", "close"), ("[a", "close"), ("[]", "close"), ("a**", "close"), ("*a", "close"),
+      ("a{", "close"),
+      ("a{2", "close"), ("a{x}", "close"), ("a{3,2}", "close"), ("[b-a]", "close"), ("\\", "close"), ("a|*", "close"),
+      ("[[:digit:]]", "close"), ("[a-\\d]", "close"), ("a{}", "close"), ("(?=a)", "use"), ("(?<x>a)", "use"),
+      ("(a)\\1", "use"),
+      ("a++", "use"), ("\\p{L}", "use"), ("a{1001}", "repeat less"), ("(a{100}){100}", "repeat less"),
+      ("((a{999}){999}){999}", "repeat less"),
+      (String(repeating: "(", count: 10_000), "nest less"), (String(repeating: "a", count: 1_001), "repeat less"),
+    ])
+  func rejects(_ text: String, _ remedy: String) {
+    let error = #expect(throws: QuantityError.self) { try KeyPattern(text) }
+    #expect(error?.remedy.contains(remedy) == true, "\(error?.remedy ?? "")")
+  }
+}
