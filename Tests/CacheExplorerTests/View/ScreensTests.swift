@@ -118,6 +118,15 @@ struct ScreensTests {
       }, "\(scene.lines)")
   }
 
+  @Test("a pattern that cannot be searched for says how to mend it", arguments: [40, 80, 200])
+  func filterFault(width: Int) {
+    var scene = Scene(size: Size(width: width, height: 24))
+    scene.type("2//(?=a)/")
+    // A line may break between any two characters.
+    let shown = scene.lines.joined().replacing(" ", with: "")
+    #expect(shown.contains("use.[]()|*+?{}^$\\d\\w\\s\\b,and(?i)atthebeginning"), "\(shown)")
+  }
+
   @Test("v shows a value as text, as JSON or as bytes, and P hides it")
   func values() throws {
     var scene = try ScreensScene.make(Self.small)

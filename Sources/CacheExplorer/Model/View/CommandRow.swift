@@ -31,7 +31,7 @@ enum CommandRow {
       let isTold = layout.answer != nil && model.command.running.isEmpty && model.command.fault != nil
       if !isTold { drawHint(model.command, from: x, in: rect, on: &canvas) }
     case .filter:
-      let problem = model.focus == .entries ? model.list.filter.problem?.error.message : nil
+      let problem = filterFault(model)
       var part = rect
       // As above.
       if let problem { part.width -= min(DisplayText(problem).width + 6, rect.width / 2) }
@@ -76,10 +76,12 @@ enum CommandRow {
   /// What was wrong in full, over what stands above, where its row is too narrow: nobody can mend what they cannot read.
   private static func drawReason(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {
     let state = model.command
-    let isTyping = model.mode == .command
+    var typed: DisplayText?
     let reason: String
-    if isTyping, let fault = state.fault {
-      reason = fault.text
+    if model.mode == .command, let fault = state.fault {
+      (reason, typed) = (fault.text, " :" + DisplayText(state.editor.text))
+    } else if model.mode == .filter, let fault = filterFault(model) {
+      (reason, typed) = (fault, model.focus.panel.prompt + DisplayText(model.filter.text))
     } else if model.mode == .normal, state.running.isEmpty, let answer = state.answer, !answer.isGood {
       reason = model.shown(answer.reason ?? answer.text, keys: answer.secrets)
     } else {
@@ -87,17 +89,23 @@ enum CommandRow {
     }
     let rect = layout.commandLine
     let text = "✕ " + DisplayText(reason)
-    let isWhole = isTyping && layout.answer == nil
-    let room = isWhole ? rect.width - 4 - DisplayText(" :" + state.editor.text).width : rect.width - 1
+    // An answer's row, where there is one, has the fault of a command.
+    let isBeside = typed != nil && (model.mode == .filter || layout.answer == nil)
+    let room = isBeside ? rect.width - 4 - (typed?.width ?? 0) : rect.width - 1
     guard text.width > room else { return }
     let lines = text.wrapped(to: max(8, rect.width - 2)).prefix(max(1, canvas.size.height / 3))
     // Beneath the last line stands what is typed, or nothing.
-    let last = isTyping ? rect.y - 1 : (layout.answer ?? rect).y
+    let last = typed != nil ? rect.y - 1 : (layout.answer ?? rect).y
     for (place, line) in lines.enumerated() {
       let y = last - lines.count + 1 + place
       canvas.fill(Rect(x: rect.x, y: y, width: rect.width, height: 1))
       canvas.write(line, x: rect.x + 1, y: y, style: .error, limit: rect.width - 1)
     }
+  }
+
+  private static func filterFault(_ model: Model) -> String? {
+    guard model.focus == .entries, let error = model.list.filter.problem?.error else { return nil }
+    return "\(error.message); \(error.remedy)"
   }
 
   /// A few that are carried out here.
