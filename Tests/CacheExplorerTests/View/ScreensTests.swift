@@ -127,6 +127,19 @@ struct ScreensTests {
     #expect(shown.contains("use.[]()|*+?{}^$\\d\\w\\s\\b,and(?i)atthebeginning"), "\(shown)")
   }
 
+  @Test("what is known of a value gives way to nothing else in its title", arguments: [60, 80])
+  func longDescription(width: Int) {
+    var scene = Scene(size: Size(width: width, height: 24))
+    scene.read("big", from: 0)
+    scene.pass(.seconds(1))
+    scene.type("2v")
+    let bytes = [UInt8](repeating: 0xff, count: 65_536)
+    scene.send(.value(ValueSight(key: "big", level: "memory", content: .bytes(bytes, of: 50_000_000))))
+    #expect(
+      scene.lines.contains { $0.contains("Value of big") && $0.contains("bytes, 47.7 MiB in MEMORY") },
+      "\(scene.lines)")
+  }
+
   @Test("v shows a value as text, as JSON or as bytes, and P hides it")
   func values() throws {
     var scene = try ScreensScene.make(Self.small)

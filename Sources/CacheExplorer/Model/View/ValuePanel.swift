@@ -13,13 +13,16 @@ enum ValuePanel {
     let content = lines(sight, model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
     let top = min(max(0, model.inspection?.top ?? 0), max(0, content.lines.count - rows))
-    let more =
-      content.lines.count > rows
-      ? "\(top + 1)–\(min(content.lines.count, top + rows)) of \(content.lines.count) · " : ""
-    let right: DisplayText = "\(content.what) · \(more)P hides · Esc closes"
-    // A long key leaves room for what is known of the value.
-    let room = max(rect.width / 4, rect.width - right.width - 17)
-    let title: DisplayText = "Value of " + DisplayText(model.shown(sight.key)).shortened(to: room)
+    let key = DisplayText(model.shown(sight.key))
+    // What is known of the value stands there before how to go on, and both before all of a long key.
+    var parts = [content.what, "P hides", "Esc closes"]
+    if content.lines.count > rows {
+      parts.insert("\(top + 1)–\(min(content.lines.count, top + rows)) of \(content.lines.count)", at: 1)
+    }
+    let most = rect.width - 17 - min(key.width, rect.width / 4)
+    while parts.count > 1, DisplayText(parts.joined(separator: " · ")).width > most { parts.removeLast() }
+    let right = DisplayText(parts.joined(separator: " · "))
+    let title: DisplayText = "Value of " + key.shortened(to: max(rect.width / 4, rect.width - right.width - 17))
     canvas.box(rect, title: title, right: right, isFocused: true)
     for (row, line) in content.lines.dropFirst(top).prefix(rows).enumerated() {
       canvas.write(line, x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
