@@ -20,6 +20,21 @@ struct OverviewTests {
     try expect(Scene.busy(small), shows: smallOverview, styledAs: "Overview80x24")
   }
 
+  @Test("Reads that no level answered are told at every width", arguments: [40, 80, 120])
+  func nothingServed(width: Int) {
+    var scene = Scene(size: Size(width: width, height: 24))
+    let statistics = CacheStatistics()
+    for _ in 0..<100_000 {
+      statistics.record(
+        CacheEvent(
+          time: scene.now, request: nil, level: nil, key: "k",
+          kind: .requestEnded(.get, .miss(.absent), .microseconds(3))))
+    }
+    scene.send(.events([], lost: 100_000, counted: statistics.snapshot))
+    scene.pass(.seconds(1))
+    #expect(scene.lines.contains { $0.contains("served by —    missed 100 000") }, "\(scene.lines)")
+  }
+
   @Test("A rate of many digits stands apart from the history before it")
   func highRates() throws {
     var scene = Scene(size: large)

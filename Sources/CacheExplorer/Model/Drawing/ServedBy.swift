@@ -11,13 +11,15 @@ enum ServedBy {
     let total = picture.levels.reduce(0) { $0 + (served[$1.name] ?? 0) }
     var x = canvas.write(
       picture.isRecent ? " last \(SecondRing.rateWindow) s by " : " served by ", x: rect.x, y: rect.y, style: .title)
-    let rest = remainder(picture, in: rect.width / 3)
     guard total > 0 else {
       let none: DisplayText = picture.isRecent ? "no reads" : "no reads yet"
+      let fitting = remainder(picture, in: rect.right - x - 5)
+      let rest = fitting.isEmpty ? remainder(picture, in: .max) : fitting
       canvas.write(
         [Span("—  "), Span(rest.isEmpty ? none : "", .faint)] + rest, x: x, y: rect.y, limit: rect.right - x)
       return
     }
+    let rest = remainder(picture, in: rect.width / 3)
     let isWide = rect.width >= 100
     let signs = LevelRow.signs(picture.levels)
     let parts = picture.levels.enumerated().map { index, level -> (label: DisplayText, share: Double, isOrigin: Bool) in
