@@ -55,8 +55,13 @@ struct Recording: Sendable {
     let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
     // A pipe may never begin, and a device never end.
     guard !isThere || isDirectory || ConfigurationFile.isOrdinary(path) else { throw failure("it is no ordinary file") }
-    let data: Data
-    do { data = try StandardStreams.readFile(path, atMost: .max) } catch { throw failure("\(error)") }
+    var data: Data
+    do {
+      data = try StandardStreams.readFile(path, atMost: 1)
+      // Another file may have any size, and is not read.
+      let isRecording = data.starts(with: RecordingFormat.beginning.utf8)
+      data = isRecording ? try StandardStreams.readFile(path, atMost: .max) : Data()
+    } catch { throw failure("\(error)") }
     try self.init([UInt8](data), file: path)
   }
 
@@ -89,7 +94,7 @@ struct Recording: Sendable {
       case .text(RecordingFormat.name)? = header["format"], case .number(let version)? = header["version"]
     else {
       // A crash may have torn the very first line.
-      if line.starts(with: Array("{\"format\":\"\(RecordingFormat.name)\"".utf8)) {
+      if line.starts(with: RecordingFormat.beginning.utf8) {
         throw RecordingFailure(file, 1, "the recording ends within its first line", "record the session again")
       }
       throw foreign

@@ -18,6 +18,8 @@ import ExplorerText
 /// masked recording, and in one that began in the middle of a session, of the picture that the file makes.
 enum RecordingFormat {
   static let name = "cache-explorer recording"
+  /// What every recording begins with, and no other file.
+  static let beginning = "{\"format\":\"\(name)\""
   /// Versions 1 and 2 gave every field its place in an array, and are read no longer.
   static let version = 3
   /// The most that a file may grow to unless another limit is given.

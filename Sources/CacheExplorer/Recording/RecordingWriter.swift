@@ -157,8 +157,7 @@ struct RecordingFile: ~Copyable {
     }
     var first = [UInt8](repeating: 0, count: 64)
     let count = unsafe read(file, &first, first.count)
-    let beginning = "{\"format\":\"\(RecordingFormat.name)\""
-    guard count <= 0 || String(decoding: first[..<count], as: UTF8.self).hasPrefix(beginning) else {
+    guard count <= 0 || first[..<count].starts(with: RecordingFormat.beginning.utf8) else {
       _ = systemClose(file)
       throw CommandFailure(message: "\(path) exists and is not a recording; name another file")
     }

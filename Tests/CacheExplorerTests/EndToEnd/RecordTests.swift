@@ -162,6 +162,22 @@ import Musl
     #expect(export.status == 0 && export.errors.contains("the recording broke off within line "), "\(export.errors)")
   }
 
+  #if os(Linux)
+  @Test("a file that is no recording is refused without being read, however large it is")
+  func large() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("", to: "large")
+    #expect(unsafe truncate(file, 64 << 30) == 0)
+    let program = try RunningProgram(
+      [
+        "-c", "ulimit -v 8000000; export SWIFT_BACKTRACE=enable=no; exec \"$0\" \"$@\"", Program.path, "--replay", file,
+      ], executable: "/bin/sh")
+    let (status, _, complaints) = await program.end()
+    #expect(status == 2)
+    #expect(complaints.first?.hasPrefix("\(file):1: error: this is not a recording of cache-explorer; ") == true)
+  }
+  #endif
+
   @Test("files that are no recordings, and options that do not fit, are refused with the remedy")
   func refused() async throws {
     let folder = try TemporaryFolder()
