@@ -26,11 +26,14 @@ struct ReadmeHTTPTests {
 
     // As a client ...
     let answer = try await http.response(for: request)
+    let content = try await answer.body.collect(upTo: 8 << 20)?.content
+    print(answer.head.status, answer.status)  // 200 OK, and how the cache obtained it
 
     // ... or at the bottom of a stack, whose upper levels keep contents as long as the server said.
     let pages = MemoryCacheLevel<URL, Data>(capacity: 64 << 20).compose(http.fetcher())
     // end
     #expect(answer.head.status == .ok)
+    #expect(content == Data("page".utf8))
     #expect(try await pages.get(url) == Data("page".utf8))
     try await disk.close()
   }

@@ -140,6 +140,25 @@ struct PageSnippetTests {
     var name: String
   }
 
+  @Test("a disk level keeps bytes, values in JSON, or whatever it has codings for")
+  func disks() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)").path()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    // Article
+    let pages = try DiskCacheLevel<String, Data>(directory: "\(folder)/pages")
+    let users = try DiskCacheLevel<String, User>(jsonIn: "\(folder)/users")
+    let scores = try DiskCacheLevel<URL, [Int]>(
+      directory: "\(folder)/scores", keyCoding: .url, valueCoding: .propertyList)
+    // end
+    try await pages.set(Data("front".utf8), forKey: "/")
+    try await users.set(User(name: "Ada"), forKey: "ada")
+    try await scores.set([3, 1], forKey: URL(filePath: "/a"))
+    #expect(try await pages.get("/") == Data("front".utf8))
+    #expect(try await users.get("ada") == User(name: "Ada"))
+    #expect(try await scores.get(URL(filePath: "/a")) == [3, 1])
+    for close in [pages.close, users.close, scores.close] { try await close() }
+  }
+
   @Test("what was read once over a disk is there past its lifetime while the source fails")
   func offline() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)").path()

@@ -81,7 +81,7 @@ import Testing
     let (front, weather) = ("front", "weather")
     // README
     try await pages.set(front, forKey: "/", expiry: .after(.seconds(5)))
-    try await pages.set(weather, forKey: "/weather", tags: ["paris", "today"])
+    try await pages.set(weather, forKey: "/weather", tags: ["paris", "today"], expiry: .after(.seconds(600)))
     let count = try await pages.removeAll(tagged: "today")  // 2: the entry of each level
     // end
     #expect(count == 2)
@@ -119,6 +119,21 @@ import Testing
     let answer = try await level.lookup("avatar")  // .miss(.expired)
     // end
     #expect(answer.missReason == .expired)
+  }
+
+  @Test("a scripted source counts what it is asked")
+  func loads() async throws {
+    let clock = ManualClock()
+    // README
+    let source = ScriptedLevel<String, Int> { key in .hit(Entry(key.count)) }
+    let lengths = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(60)), clock: clock).compose(source)
+    for _ in 0..<2 { _ = try await lengths.get("avatar") }
+    let loads = source.count(of: .get("avatar"))  // 1
+    // end
+    #expect(loads == 1)
+    clock.advance(by: .seconds(60))
+    #expect(try await lengths.get("avatar") == 6)
+    #expect(source.count(of: .get("avatar")) == 2)
   }
 
   @Test("a level of one's own is run through the contract")
