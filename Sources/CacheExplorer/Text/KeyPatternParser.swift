@@ -69,6 +69,7 @@ struct KeyPatternParser {
   private mutating func list() throws(QuantityError) -> CharacterSort {
     var sort = CharacterSort(members: [], isInverted: take("^"))
     while !take("]") {
+      guard sort.members.count < Self.longest else { throw tooLong }
       guard !rest.isEmpty, !rest.hasPrefix("[") else { throw malformed }
       let first = try member()
       guard rest.hasPrefix("-"), !rest.hasPrefix("-]"), case .one(let low) = first else {

@@ -45,6 +45,7 @@ struct KeyPatternTests {
       ("a++", "use"), ("\\p{L}", "use"), ("a{1001}", "repeat less"), ("(a{100}){100}", "repeat less"),
       ("((a{999}){999}){999}", "repeat less"),
       (String(repeating: "(", count: 10_000), "nest less"), (String(repeating: "a", count: 1_001), "repeat less"),
+      ("[\(String(repeating: "a", count: 1_001))]", "repeat less"),
     ])
   func rejects(_ text: String, _ remedy: String) {
     let error = #expect(throws: QuantityError.self) { try KeyPattern(text) }
