@@ -48,6 +48,19 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("What an error quotes of a file is not all of it")
+  func longValue() throws {
+    try withFolder { folder in
+      let file = folder + "/c.yaml"
+      let value = String(repeating: "x", count: 100_000)
+      try "levels:\n  - memory: { capacity: \(value) }".write(toFile: file, atomically: true, encoding: .utf8)
+      let told = problem(file) ?? ""
+      #expect(told.hasPrefix("\(file):2:25: error: “capacity” of memory: “xxx"), "\(told)")
+      #expect(told.hasSuffix("xxx” is not a quantity; write a size such as 512 KiB, 2 MiB or 4096"), "\(told)")
+      #expect(told.utf8.count < 1_500)
+    }
+  }
+
   @Test("A file that is not there, a folder and a file that is no text are refused")
   func refused() throws {
     try withFolder { folder in
