@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 #if canImport(Glibc)
@@ -46,6 +46,12 @@ package struct FoundFile: Sendable {
 
   /// The kind of what is found, if something is.
   package static func kind(of path: String) -> Kind? { (try? FoundFile(path))?.kind }
+
+  /// What is in an ordinary file of at most so many bytes, if it can be read.
+  package static func contents(of path: String, atMost limit: Int) -> Data? {
+    guard let found = try? FoundFile(path), found.kind == .ordinary, found.bytes <= limit else { return nil }
+    return try? Data(contentsOf: URL(filePath: path))
+  }
 
   /// Why Foundation could not read or write a file, as the system says it, in brackets; nothing if that is not known.
   package static func reason(of error: any Error) -> String {

@@ -1,4 +1,5 @@
 import ExplorerCache
+import ExplorerCommands
 import ExplorerState
 import ExplorerText
 
@@ -24,6 +25,8 @@ struct CommandHistory: Sendable {
   static let most = CommandLineState.historyCapacity
   /// A file that is longer is cut when it is read.
   private static let mostBytes = 256 << 10
+  /// One that is longer than that is not read.
+  private static let mostBytesRead = 16 << 20
 
   let path: String
   /// Oldest first.
@@ -32,7 +35,8 @@ struct CommandHistory: Sendable {
   /// Reads what is there; a file that cannot be read or written is done without.
   init(path: String) {
     self.path = path
-    let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let bytes = FoundFile.contents(of: path, atMost: Self.mostBytesRead)
+    let text = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
     let all = text.lines.map(String.init).filter { Self.mayKeep($0) }
     lines = Array(all.suffix(Self.most))
     // A link, or a file of somebody else, is not ours to shorten.
@@ -45,7 +49,7 @@ struct CommandHistory: Sendable {
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let file = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let file = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard file >= 0 else { return }
     let bytes = Array((line + "\n").utf8)
     _ = unsafe write(file, bytes, bytes.count)

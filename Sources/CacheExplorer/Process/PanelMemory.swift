@@ -1,3 +1,4 @@
+import ExplorerCommands
 import ExplorerModel
 import ExplorerText
 
@@ -30,7 +31,7 @@ struct PanelMemory: Sendable {
   init(path: String) {
     self.path = path
     guard FileManager.default.fileExists(atPath: path) else { return }
-    guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.mostBytes else {
+    guard let data = FoundFile.contents(of: path, atMost: Self.mostBytes) else {
       problem = "remembered panels cannot be read, and are left alone: \(path)"
       return
     }

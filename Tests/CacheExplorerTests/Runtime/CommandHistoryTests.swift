@@ -36,6 +36,20 @@ struct CommandHistoryTests {
     #expect(CommandHistory(path: path).lines == ["set a @file --ttl 5s"])
   }
 
+  @Test("What is no history of a reasonable size is not read, and keeps nobody waiting")
+  func strange() throws {
+    let folder = try TemporaryFolder()
+    let pipe = folder.url.path() + "/pipe"
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    let history = CommandHistory(path: pipe)
+    history.append("get a")
+    #expect(history.lines.isEmpty)
+    let large = folder.url.path() + "/large"
+    try Data("get a\n".utf8).write(to: URL(filePath: large))
+    #expect(unsafe truncate(large, 17 << 20) == 0)
+    #expect(CommandHistory(path: large).lines.isEmpty)
+  }
+
   @Test("It is bounded, and a long file is cut")
   func bounded() throws {
     let folder = try TemporaryFolder()
