@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// The lines of standard input as they come.
 enum InputLines {
@@ -18,50 +19,71 @@ enum InputLines {
   ///
   /// Bytes that are no UTF-8 are replaced, and a line that nobody can have typed is left out.
   static func standardInput() -> AsyncStream<String> {
-    let (lines, continuation) = AsyncStream<String>.makeStream()
-    read(atMost: longestTyped) { bytes in
-      if let bytes { continuation.yield(String(decoding: bytes, as: UTF8.self)) }
-    } end: { _ in
-      continuation.finish()
+    lines(atMost: longestTyped, from: { StandardStreams.read(into: &$0) }) { bytes in
+      bytes.map { String(decoding: $0, as: UTF8.self) }
     }
-    return lines
   }
 
   /// As ``standardInput()`` for what another program writes: nothing is left out, and what cannot be read is told.
   ///
-  /// `longest`: The most bytes that a line may have.
-  static func checkedInput(atMost longest: Int) -> AsyncStream<Line> {
-    let (lines, continuation) = AsyncStream<Line>.makeStream()
-    read(atMost: longest) { bytes in
-      guard let bytes else { return _ = continuation.yield(.unreadable("the line has more than \(longest) bytes")) }
+  /// `longest`: The most bytes that a line may have. `read`: Where the bytes come from.
+  static func checkedInput(
+    atMost longest: Int,
+    from read: @escaping @Sendable (_ buffer: inout [UInt8]) -> Int = { StandardStreams.read(into: &$0) }
+  ) -> AsyncStream<Line> {
+    lines(atMost: longest, from: read) { bytes in
+      guard let bytes else { return .unreadable("the line has more than \(longest) bytes") }
       let text = String(validating: bytes, as: UTF8.self)
-      continuation.yield(text.map { .text($0) } ?? .unreadable("this is not text in UTF-8"))
-    } end: { failure in
-      if let failure { continuation.yield(.failed(failure)) }
-      continuation.finish()
+      return text.map { .text($0) } ?? .unreadable("this is not text in UTF-8")
+    } failure: {
+      .failed($0)
     }
-    return lines
   }
 
-  /// Hands over line after line without its end, `nil` for one that is too long.
+  /// Reads on only when the line before was taken: whoever writes may write without end.
   ///
-  /// `end`: Told at the end of the input why it cannot be read; `nil` if it was read whole.
-  private static func read(
-    atMost longest: Int, _ take: @escaping @Sendable (ArraySlice<UInt8>?) -> Void,
-    end: @escaping @Sendable (String?) -> Void
-  ) {
+  /// `made`: What a line is without its end, which is `nil` if it is too long; `nil` to leave it out.
+  /// `failure`: What stands at the end if the input cannot be read.
+  private static func lines<Made: Sendable>(
+    atMost longest: Int, from read: @escaping @Sendable (_ buffer: inout [UInt8]) -> Int,
+    _ made: @escaping @Sendable (ArraySlice<UInt8>?) -> Made?,
+    failure: @escaping @Sendable (String) -> Made? = { _ in nil }
+  ) -> AsyncStream<Made> {
+    let (lines, continuation) = AsyncStream<Made>.makeStream()
+    let taken = DispatchSemaphore(value: 0)
+    let isOver = Atomic(false)
+    // Told before the stream refuses lines.
+    continuation.onTermination = { _ in
+      isOver.store(true, ordering: .releasing)
+      taken.signal()
+    }
     DispatchQueue(label: "input").async {
+      defer { continuation.finish() }
+      /// Whether somebody wants more.
+      func put(_ line: ArraySlice<UInt8>?) -> Bool {
+        guard let line = made(line) else { return true }
+        continuation.yield(line)
+        taken.wait()
+        return !isOver.load(ordering: .acquiring)
+      }
       var assembly = LineAssembly(longest: longest)
       var buffer = [UInt8](repeating: 0, count: 65_536)
-      var failure: String?
       while true {
-        let count = StandardStreams.read(into: &buffer)
-        if count < 0 { failure = StandardStreams.lastProblem }
-        guard count > 0 else { break }
-        for line in assembly.add(buffer[..<count]) { take(line) }
+        let count = read(&buffer)
+        let problem = count < 0 ? StandardStreams.lastProblem : nil
+        guard count > 0 else {
+          if let line = assembly.end(), !put(line) { return }
+          if let line = problem.flatMap(failure) { continuation.yield(line) }
+          return
+        }
+        for line in assembly.add(buffer[..<count]) where !put(line) { return }
       }
-      if let line = assembly.end() { take(line) }
-      end(failure)
+    }
+    return AsyncStream {
+      var iterator = lines.makeAsyncIterator()
+      let line = await iterator.next()
+      taken.signal()
+      return line
     }
   }
 }
