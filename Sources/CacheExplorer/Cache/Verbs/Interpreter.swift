@@ -20,6 +20,13 @@ package final class Interpreter: Sendable {
     case script
   }
 
+  /// What goes on beside the commands, of which several may be under way.
+  private struct Beside {
+    var workload: Task<Void, Never>?
+    /// The cache in use is closed, and another one opened in its place.
+    var isReplacing = false
+  }
+
   /// A script's workload without a number ends after so many requests.
   private static let scriptedRequests = 1_000
 
@@ -30,7 +37,7 @@ package final class Interpreter: Sendable {
   /// Refuses what changes the cache.
   private let isReadOnly: Bool
   private let opened: Mutex<OpenedCache>
-  private let workload = Mutex<Task<Void, Never>?>(nil)
+  private let beside = Mutex(Beside())
   /// Is told the name of a workload that begins beside the commands, and `nil` when it has ended.
   private let onWorkload: @Sendable (String?) -> Void
   /// Is told why a workload beside the commands could not go on.
@@ -126,18 +133,27 @@ package final class Interpreter: Sendable {
 
   // MARK: Workloads
 
-  /// Runs a workload beside the commands.
-  func start(_ stream: Workload, _ request: WorkloadRequest, rate: Double) {
-    let runner = WorkloadRunner(live: live)
-    onWorkload(request.name)
-    let task = Task { [onWorkload, onProblem] in
-      let report = await runner.run(stream, requests: request.requests, rate: rate)
-      onWorkload(nil)
-      guard let problem = report.problem else { return }
-      onProblem(CommandResult(command: "run", outcome: .error, microseconds: 0, error: "\(problem)"))
+  /// Runs a workload beside the commands, once the one that runs has ended, which it does now.
+  ///
+  /// - Throws: ``CommandFailure`` while another cache is put in place of the one in use.
+  func start(_ stream: Workload, _ request: WorkloadRequest, rate: Double) throws(CommandFailure) {
+    try beside.withLock { beside throws(CommandFailure) in
+      guard !beside.isReplacing else { throw Self.isBusy }
+      let before = beside.workload
+      before?.cancel()
+      beside.workload = Task { [runner = WorkloadRunner(live: live), onWorkload, onProblem] in
+        await before?.value
+        onWorkload(request.name)
+        let report = await runner.run(stream, requests: request.requests, rate: rate)
+        onWorkload(nil)
+        guard let problem = report.problem else { return }
+        onProblem(CommandResult(command: "run", outcome: .error, microseconds: 0, error: "\(problem)"))
+      }
     }
-    workload.withLock { $0 = task }
   }
+
+  private static let isBusy = CommandFailure(
+    message: "another configuration is being opened; try again when that has ended")
 
   /// Runs a workload to its end.
   func play(_ stream: Workload, _ request: WorkloadRequest) async -> WorkloadRunner.Report {
@@ -154,10 +170,7 @@ package final class Interpreter: Sendable {
   /// - Returns: Whether one was started and not stopped yet.
   @discardableResult
   package func stopWorkload() async -> Bool {
-    let running = workload.withLock { workload in
-      defer { workload = nil }
-      return workload
-    }
+    let running = beside.withLock { $0.workload.take() }
     running?.cancel()
     await running?.value
     return running != nil
@@ -165,7 +178,7 @@ package final class Interpreter: Sendable {
 
   /// Waits until the workload that runs has come to its end by itself.
   package func waitForWorkload() async {
-    guard let running = workload.withLock({ $0 }) else { return }
+    guard let running = beside.withLock({ $0.workload }) else { return }
     await withTaskCancellationHandler {
       await running.value
     } onCancel: {
@@ -177,6 +190,15 @@ package final class Interpreter: Sendable {
 
   /// Puts another cache in place of the one in use, which is closed first: both may want one directory.
   package func use(_ configuration: CacheConfiguration, file: String, for verb: String) async -> CommandResult {
+    let isAlone = beside.withLock { beside in
+      defer { beside.isReplacing = true }
+      return !beside.isReplacing
+    }
+    guard isAlone else {
+      return CommandResult(
+        command: verb, outcome: .error, microseconds: 0, error: Self.isBusy.message, isRefused: true)
+    }
+    defer { beside.withLock { $0.isReplacing = false } }
     let old = current
     let hasStopped = await stopWorkload()
     undo.withLock { $0 = nil }

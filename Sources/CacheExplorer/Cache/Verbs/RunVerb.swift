@@ -47,7 +47,7 @@ package struct RunVerb: Verb {
     switch session.mode {
     case .interactive:
       let rate = workload.rate ?? stream.defaultRate
-      session.start(stream, workload, rate: rate)
+      do { try session.start(stream, workload, rate: rate) } catch { return failure(error) }
       let pace = rate.isFinite ? "at \(Format.number(rate)) requests a second" : "as fast as it can"
       return answer("\(workload.name) runs \(pace); “stop” ends it\(warning(session.live))")
     case .script:
