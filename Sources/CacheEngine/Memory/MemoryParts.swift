@@ -47,7 +47,14 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
   /// The part that has a hash; the number may be out of date until something of the part is locked.
   @inlinable
   @inline(__always)
-  borrowing func number(of hash: UInt32) -> Int { Int(hash) &>> shift.load(ordering: .acquiring) }
+  borrowing func number(of hash: UInt32) -> Int { Self.number(of: hash, shift.load(ordering: .acquiring)) }
+
+  /// In 64 bits, of which a shift by 32 leaves nothing.
+  @inlinable
+  @inline(__always)
+  static func number(of hash: UInt32, _ shift: Int) -> Int {
+    Int(truncatingIfNeeded: UInt64(hash) &>> UInt64(truncatingIfNeeded: shift))
+  }
 
   @inlinable
   @inline(__always)
@@ -138,7 +145,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
           record: held.table.remove(slot, hash: hash), hash: hash, used: held.idle?.lastUse(of: slot),
           isPinned: old.pins.contains(slot))
         let tags = held.tags.tags(of: move.record.key)
-        let number = Int(hash) &>> newShift
+        let number = Self.number(of: hash, newShift)
         if number == 0 {
           entries.take(move, tags: tags, keepsExpired: keepsExpired, now: now, order: &order)
         } else {
@@ -147,10 +154,10 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
           }
         }
       }
-      entries.updates = held.updates.moved { Int($0) &>> newShift == 0 }
+      entries.updates = held.updates.moved { Self.number(of: $0, newShift) == 0 }
       for number in 1..<most {
         unsafe self[number].pointee.withLock { entries, order in
-          entries.updates = held.updates.moved { Int($0) &>> newShift == number }
+          entries.updates = held.updates.moved { Self.number(of: $0, newShift) == number }
           order.stored = 0
         }
       }

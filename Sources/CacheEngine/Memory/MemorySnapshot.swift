@@ -166,7 +166,7 @@ extension MemoryCacheLevel {
       }
       let expiry = record.left == .max ? Expiry.never : .at(now.advanced(by: .nanoseconds(record.left - elapsed)))
       let created = now.advanced(by: .nanoseconds(-record.age)).advanced(by: .nanoseconds(-elapsed))
-      let terms = StoreTerms(expiry: expiry, cost: Int(record.cost), tags: Set(record.tags), created: created)
+      let terms = StoreTerms(expiry: expiry, cost: Int(clamping: record.cost), tags: Set(record.tags), created: created)
       found.append((try keys.decode(Data(record.key)), try values.unpack(record.value), terms))
     }
     for (key, value, terms) in found { restore(value, key, terms, &report) }

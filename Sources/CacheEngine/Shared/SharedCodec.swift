@@ -123,7 +123,10 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     else { return .failure(.init(.authenticationFailed)) }
     return unsafe plain.withUnsafeBytes { raw in
       var reader = unsafe ByteReader(raw)
-      let lengths = (Int(reader.take(UInt32.self)), Int(reader.take(UInt32.self)), Int(reader.take(UInt32.self)))
+      let lengths = (
+        Int(clamping: reader.take(UInt32.self)), Int(clamping: reader.take(UInt32.self)),
+        Int(clamping: reader.take(UInt32.self))
+      )
       let (sealedKey, type) = (reader.take(count: lengths.0), reader.take(count: lengths.1))
       let tags = RecordTags.read(reader.take(count: lengths.2))
       guard !reader.isPastEnd, sealedKey == key else { return .failure(.init(.authenticationFailed)) }

@@ -107,7 +107,7 @@ struct SharedRecord: Equatable, Sendable {
       let isSealed = flags & sealedFlag != 0
       guard version <= (isSealed ? sealedVersion : self.version) else { return .newer }
       let (typeLength, keyLength, tagsLength, valueLength) = (
-        Int(reader.take(UInt16.self)), Int(reader.take(UInt32.self)), Int(reader.take(UInt32.self)),
+        Int(reader.take(UInt16.self)), Int(clamping: reader.take(UInt32.self)), Int(clamping: reader.take(UInt32.self)),
         reader.take(UInt64.self)
       )
       let (number, created, deadline, cost) = (

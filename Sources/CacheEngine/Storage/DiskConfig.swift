@@ -97,7 +97,7 @@ public struct DiskConfig: Sendable {
   }
 
   // What the store calculates with has to leave room for sums.
-  var capacity: Int { maxSize == 0 ? 1 << 50 : max(maxSize, 1 << 20) }
+  var capacity: Int { maxSize == 0 ? Int(min(1 << 50, Int64(Int.max) / 2)) : max(maxSize, 1 << 20) }
 
   /// - Throws: `CacheError` with code `CacheError.Code.unusableStore`.
   func check() throws {

@@ -151,7 +151,7 @@ struct KeyedSlots<Key: Hashable & Sendable, Payload: Sendable>: @unchecked Senda
   @inline(__always)
   func find(_ key: Key, _ hash: UInt32) -> Int32? {
     let (index, mask) = unsafe (memory.pointee.index, memory.pointee.mask)
-    var place = Int(hash) & mask
+    var place = Int(truncatingIfNeeded: hash) & mask
     while true {
       let word = unsafe index[place]
       if word == 0 { return nil }

@@ -4,7 +4,7 @@
 /// are written: a new count needs one line there.
 struct CountName: CodingKey {
   /// More is counted by nobody; what a file or another process may say must not overflow when it is added up.
-  static let most = 1 << 40
+  static let most = Int(min(1 << 40, Int64(Int.max) / 2))
 
   let stringValue: String
   var intValue: Int? { nil }

@@ -13,7 +13,7 @@ package enum SlotIndex {
   @inline(__always)
   @unsafe
   package static func insert(_ word: UInt64, into index: UnsafeMutablePointer<UInt64>, mask: Int) {
-    var place = Int(word >> 32) & mask
+    var place = Int(truncatingIfNeeded: word >> 32) & mask
     while unsafe index[place] != 0 { place = (place &+ 1) & mask }
     unsafe index[place] = word
   }
@@ -23,14 +23,14 @@ package enum SlotIndex {
   @inline(__always)
   @unsafe
   package static func remove(_ word: UInt64, from index: UnsafeMutablePointer<UInt64>, mask: Int) -> Bool {
-    var hole = Int(word >> 32) & mask
+    var hole = Int(truncatingIfNeeded: word >> 32) & mask
     while unsafe index[hole] != word {
       if unsafe index[hole] == 0 { return false }
       hole = (hole &+ 1) & mask
     }
     var next = (hole &+ 1) & mask
     while unsafe index[next] != 0 {
-      let home = unsafe Int(index[next] >> 32) & mask
+      let home = unsafe Int(truncatingIfNeeded: index[next] >> 32) & mask
       // An entry may move back into the hole only if the hole lies between its home and its place.
       if (next &- home) & mask >= (next &- hole) & mask {
         unsafe index[hole] = index[next]

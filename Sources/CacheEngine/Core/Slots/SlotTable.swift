@@ -43,7 +43,7 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
 
   @inlinable
   package func find(_ key: Key, hash: UInt32) -> Int32? {
-    var place = Int(hash) & mask
+    var place = Int(truncatingIfNeeded: hash) & mask
     while true {
       let word = index[place]
       if word == 0 { return nil }

@@ -63,7 +63,7 @@ enum CommonStores {
 
   private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
     // The process that has the lock may be starting and reading a long log, or ending and writing its index.
-    let patience = DispatchTimeInterval.nanoseconds(Int(min(5 * store.limit, 3_600_000_000_000)))
+    let patience = DispatchTimeInterval.milliseconds(Int(min(5 * store.limit / 1_000_000, 3_600_000)))
     let isInTime = store.opening.wait(timeout: .now() + patience) == .success
     // For the next level that opens the directory.
     if isInTime { store.opening.signal() }

@@ -18,7 +18,7 @@ struct FoundValue: Sendable {
 
   init(_ found: SegmentedStore.Found) {
     (type, tags, value, isExpired) = (found.type, found.tags, found.value, found.isExpired)
-    (cost, created, deadline) = (Int(found.entry.cost), found.entry.created, found.entry.deadline)
+    (cost, created, deadline) = (Int(clamping: found.entry.cost), found.entry.created, found.entry.deadline)
   }
 
   init(
@@ -41,7 +41,7 @@ struct ListedEntry: Sendable {
 
   init(_ listed: SegmentedStore.Listed) {
     (key, size, tags, type) = (listed.key.bytes, listed.size, listed.tags, listed.type)
-    (cost, created, deadline) = (Int(listed.entry.cost), listed.entry.created, listed.entry.deadline)
+    (cost, created, deadline) = (Int(clamping: listed.entry.cost), listed.entry.created, listed.entry.deadline)
   }
 
   init(_ reader: inout ByteReader) {

@@ -16,10 +16,10 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  mutating func takeBytes() -> [UInt8] { take(count: Int(take(UInt32.self))) }
+  mutating func takeBytes() -> [UInt8] { take(count: Int(clamping: take(UInt32.self))) }
   mutating func takeKey() -> StoreKey { StoreKey(takeBytes()) }
   mutating func takeText() -> String { String(decoding: takeBytes(), as: UTF8.self) }
-  mutating func takeCount() -> Int { Int(take(Int64.self)) }
+  mutating func takeCount() -> Int { Int(clamping: take(Int64.self)) }
   mutating func takeDurability() -> Durability { take(UInt8.self) == 0 ? .buffered : .synced }
 
   mutating func takeTags() -> Set<String> {

@@ -109,7 +109,7 @@ struct SharedFrame: Sendable {
       (frame.kind, frame.flags) = (reader.take(), reader.take())
       let reserved = reader.take(UInt16.self)
       frame.number = reader.take()
-      return (Int(inline), reserved, reader.take(UInt64.self))
+      return (Int(clamping: inline), reserved, reader.take(UInt64.self))
     }
     let isInFile = frame.flags & inFile != 0
     guard inline <= mostInline, reserved == 0, isInFile ? inline == 0 && length <= 1 << 48 : length == 0 else {
@@ -118,7 +118,7 @@ struct SharedFrame: Sendable {
     guard buffer.count >= headSize + inline else { return nil }
     if isInFile {
       guard !files.isEmpty else { throw ProtocolViolation() }
-      frame.body = .file(files.removeFirst(), Int(length))
+      frame.body = .file(files.removeFirst(), Int(clamping: length))
     } else {
       frame.body = .bytes(Array(buffer.dropFirst(headSize).prefix(inline)))
     }

@@ -169,7 +169,7 @@ struct Checkpoint {
       isSealed: parts.contains(.seal), deadline: times.deadline(at: reading), created: times.created(at: reading))
     if parts.contains(.ownFile) {
       entry.ownFile = reader.take()
-      entry.ownFileLength = Int(min(reader.take(UInt64.self), RecordHeader.longestOwnFile))
+      entry.ownFileLength = Int(clamping: min(reader.take(UInt64.self), RecordHeader.longestOwnFile))
     }
     if parts.contains(.longCost) { entry.cost = reader.take() }
     return unsafe insert(entry, &reader, body, within: known[Int(segment)].size)

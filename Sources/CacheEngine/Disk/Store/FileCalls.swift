@@ -32,8 +32,8 @@ package struct FileStatus: Sendable {
     owner = status.st_uid
     mode = UInt32(status.st_mode)
     links = Int(status.st_nlink)
-    size = Int(status.st_size)
-    allocatedBytes = Int(status.st_blocks) * 512
+    size = Int(clamping: status.st_size)
+    allocatedBytes = Int(clamping: Int64(status.st_blocks) * 512)
     #if canImport(Darwin)
     let (bytes, all) = (status.st_mtimespec, status.st_ctimespec)
     #else

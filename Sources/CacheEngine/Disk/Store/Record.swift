@@ -170,7 +170,9 @@ struct RecordHeader: Equatable, Sendable, RecordShape {
     cost = reader.take()
     prefixChecksum = reader.take()
     valueChecksum = reader.take()
-    guard valueLength < 1 << 48 else { return nil }
+    guard valueLength < 1 << 48, UInt64(keyLength) + UInt64(tagsLength) + valueLength <= UInt64(Int.max) / 2 else {
+      return nil
+    }
   }
 
   /// What an intact head says of its record's times and cost.

@@ -48,7 +48,7 @@ struct SegmentScan {
         if header.flags & RecordHeader.hasOwnFile != 0, header.valueLength >= 16 {
           var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: rest[header.valueRange]))
           let (number, length): (UInt64, UInt64) = (reader.take(), reader.take())
-          found.ownFile = (number, Int(min(length, RecordHeader.longestOwnFile)))
+          found.ownFile = (number, Int(clamping: min(length, RecordHeader.longestOwnFile)))
         }
         records.append(found)
         position += header.recordLength

@@ -20,7 +20,7 @@ extension StoreIndex {
 
   func find(_ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int32? {
     let mask = places.count - 1
-    var place = Int(hash) & mask
+    var place = Int(truncatingIfNeeded: hash) & mask
     while places[place] != 0 {
       let slot = Int32(bitPattern: places[place] &- 1)
       if self[slot].hash == hash, unsafe withKey(slot, { unsafe Self.areEqual($0, key) }) { return slot }
@@ -66,7 +66,7 @@ extension StoreIndex {
   /// The slot whose key has a place in the arena; `nil` if that was released.
   private func slot(at keyPlace: UInt32, _ hash: UInt32) -> Int32? {
     let mask = places.count - 1
-    var place = Int(hash) & mask
+    var place = Int(truncatingIfNeeded: hash) & mask
     while places[place] != 0 {
       let slot = Int32(bitPattern: places[place] &- 1)
       if self[slot].key == keyPlace, self[slot].hash == hash,
@@ -81,7 +81,7 @@ extension StoreIndex {
 
   mutating func place(_ slot: Int32, _ hash: UInt32) {
     let mask = places.count - 1
-    var place = Int(hash) & mask
+    var place = Int(truncatingIfNeeded: hash) & mask
     while places[place] != 0 { place = (place &+ 1) & mask }
     places[place] = UInt32(bitPattern: slot) &+ 1
   }
@@ -89,11 +89,11 @@ extension StoreIndex {
   mutating func takePlace(of slot: Int32) {
     let mask = places.count - 1
     let word = UInt32(bitPattern: slot) &+ 1
-    var hole = Int(self[slot].hash) & mask
+    var hole = Int(truncatingIfNeeded: self[slot].hash) & mask
     while places[hole] != word { hole = (hole &+ 1) & mask }
     var next = (hole &+ 1) & mask
     while places[next] != 0 {
-      let home = Int(self[Int32(bitPattern: places[next] &- 1)].hash) & mask
+      let home = Int(truncatingIfNeeded: self[Int32(bitPattern: places[next] &- 1)].hash) & mask
       // An entry may move back into the hole only if the hole lies between its home and its place.
       if (next &- home) & mask >= (next &- hole) & mask {
         places[hole] = places[next]

@@ -66,7 +66,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   @inline(__always)
   func locate(_ key: Key, _ hash: UInt32) -> (slot: Int32, record: UnsafeMutablePointer<Record>)? {
-    var place = Int(hash) & mask
+    var place = Int(truncatingIfNeeded: hash) & mask
     while true {
       let word = unsafe index[place]
       if UInt32(truncatingIfNeeded: word >> 32) == hash, word != 0 {

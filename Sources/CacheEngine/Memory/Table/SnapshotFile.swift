@@ -111,9 +111,9 @@ struct SnapshotFile: Equatable {
       let (keyLength, formLength) = (reader.take(UInt32.self), reader.take(UInt16.self))
       let (valueLength, tagCount) = (reader.take(UInt32.self), reader.take(UInt16.self))
       let (cost, age, left) = (reader.take(Int64.self), reader.take(Int64.self), reader.take(Int64.self))
-      let key = reader.take(count: Int(keyLength))
+      let key = reader.take(count: Int(clamping: keyLength))
       let form = try reader.takeText(Int(formLength))
-      let value = NamedBytes(form: form, bytes: Data(reader.take(count: Int(valueLength))))
+      let value = NamedBytes(form: form, bytes: Data(reader.take(count: Int(clamping: valueLength))))
       var tags: [String] = []
       for _ in 0..<tagCount {
         tags.append(try reader.takeText())
