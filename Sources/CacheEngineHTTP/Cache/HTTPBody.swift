@@ -113,6 +113,8 @@ public struct HTTPBody: Sendable, AsyncSequence {
     fileprivate let nextPart: @Sendable () async throws -> Part?
 
     /// The next part, or `nil` at the end.
+    ///
+    /// - Throws: An error where the body breaks off; `CancellationError` if the task was cancelled.
     public mutating func next() async throws -> Part? { try await nextPart() }
   }
 

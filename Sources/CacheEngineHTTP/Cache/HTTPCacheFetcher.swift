@@ -38,6 +38,8 @@ where Store.Key == String, Store.Value == StoredVariants {
   }
 
   /// As ``lookup(_:)``, without what is known about the content.
+  ///
+  /// - Throws: As ``lookup(_:)``.
   public func get(_ url: URL) async throws -> Data? { try await lookup(url).entry?.value }
 
   /// Returns the content at a URL with the deadline that the server gave it.

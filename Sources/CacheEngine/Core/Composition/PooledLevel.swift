@@ -118,6 +118,8 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
   /// As ``CacheLevel/value(forKey:orLoad:)``; the loads are those of this pool, and are reported to its observer.
+  ///
+  /// - Throws: As ``CacheLevel/value(forKey:orLoad:)``.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {

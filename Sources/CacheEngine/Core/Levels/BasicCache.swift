@@ -69,6 +69,8 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Throws: The error of the level inside.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     if let value = peekClosure(key) { return value }
@@ -76,6 +78,8 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   }
 
   /// Returns the entry for a key, or the reason for the miss.
+  ///
+  /// - Throws: The error of the level inside.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     if let entry = peekEntryClosure(key) { return .hit(entry) }
@@ -83,6 +87,8 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   }
 
   /// Returns the entry for a key even if it has expired, as long as the level inside keeps it.
+  ///
+  /// - Throws: The error of the level inside.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
 
   /// Returns the value if the level can answer at once.
@@ -94,17 +100,25 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   public func peekEntry(_ key: Key) -> Entry<Value>? { peekEntryClosure(key) }
 
   /// Stores a value under a key.
+  ///
+  /// - Throws: The error of the level inside.
   public func set(_ value: Value, forKey key: Key) async throws { try await storeClosure(value, key, StoreTerms()) }
 
   /// Stores a value under a key on terms of its own.
+  ///
+  /// - Throws: The error of the level inside.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await storeClosure(value, key, terms)
   }
 
   /// Removes the value for a key.
+  ///
+  /// - Throws: The error of the level inside.
   public func remove(_ key: Key) async throws { try await removeClosure(key) }
 
   /// Removes everything.
+  ///
+  /// - Throws: The error of the level inside.
   public func clear() async throws { try await clearClosure() }
 
   /// Frees memory.
@@ -189,11 +203,15 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, Updatable
 // What is behind the closures is known at run time only.
 extension BasicCache: InvalidatableLevel {
   /// Forgets the copies in the level inside; one that keeps none has nothing to forget.
+  ///
+  /// - Throws: The error of the level inside.
   public func invalidate(_ key: Key) async throws {
     try await (inner as? any InvalidatableLevel<Key, Value>)?.invalidate(key)
   }
 
   /// Forgets all copies in the level inside; one that keeps none has nothing to forget.
+  ///
+  /// - Throws: The error of the level inside.
   public func invalidateAll(_ cause: InvalidationCause) async throws {
     try await (inner as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
   }
@@ -201,6 +219,8 @@ extension BasicCache: InvalidatableLevel {
 
 extension BasicCache {
   /// Returns the value for a key, and lets the level inside load it if there is none.
+  ///
+  /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {
@@ -214,6 +234,8 @@ extension BasicCache: RenewingLevel {
   public var renews: Bool { (inner as? any CacheLevel<Key, Value>)?.renewer != nil }
 
   /// Asks the level inside, with an expired entry to renew if it can make use of that.
+  ///
+  /// - Throws: The error of the level inside.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     guard let level = inner as? any CacheLevel<Key, Value> else { return try await lookup(key) }
     return try await level.lookupIfAble(key, renewing: old)
