@@ -50,7 +50,8 @@ enum RedisRefusal {
     guard let password = settings.password, !password.isEmpty,
       !remedies.contains(where: { $0.words.contains(password) })
     else { return words }
-    return words.replacing(password, with: "***")
+    // By scalars: its beginning may make one character with the sign before it.
+    return String(words.unicodeScalars.replacing(password.unicodeScalars, with: "***".unicodeScalars))
   }
 }
 

@@ -252,12 +252,17 @@ import Testing
     }
     let told = await Self.refusal(of: other, invalidations)
     #expect(told.contains("AUTH") && !told.contains("hunter2"), "\(told)")
+    // Its beginning makes one character with the blank before it.
+    let marked = await Self.refusal(of: other, invalidations, password: "\u{301}hunter2")
+    #expect(marked.contains("AUTH") && !marked.contains("hunter2"), "\(marked)")
   }
 
   /// What an error says, and the one below it.
-  private static func refusal(of server: HostileServer, _ invalidations: RedisSettings.Invalidations) async -> String {
+  private static func refusal(
+    of server: HostileServer, _ invalidations: RedisSettings.Invalidations, password: String = "hunter2"
+  ) async -> String {
     let store = server.store {
-      $0.password = "hunter2"
+      $0.password = password
       $0.invalidations = invalidations
     }
     do { _ = try await store.read([[1]]) } catch {

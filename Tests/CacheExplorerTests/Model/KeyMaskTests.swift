@@ -30,6 +30,12 @@ struct KeyMaskTests {
     #expect(mask.hide(["a b/ü"], in: "x://y/a%20b%2F%C3%BC x://y/a%20b/%C3%BC") == "x://y/\(name) x://y/\(name)")
     let hostile = mask.name(of: "k\u{1b}[2J")
     #expect(mask.hide(["k\u{1b}[2J"], in: "no \(harmless("k\u{1b}[2J"))") == "no \(hostile)")
+    // What combines makes one character with the sign before a key, or with the last one of it.
+    let combining = [("\u{301}key", "“\u{301}key”", "”"), ("a", "“a\u{301}", "\u{301}"), ("é", "“e\u{301}”", "”")]
+    for (key, text, end) in combining {
+      let hidden = mask.hide([key], in: text)
+      #expect(hidden.unicodeScalars.elementsEqual("“\(mask.name(of: key))\(end)".unicodeScalars), "\(hidden)")
+    }
   }
 
   @Test("Hidden, no key is on any screen, nor in what is inspected, asked, answered or exported")

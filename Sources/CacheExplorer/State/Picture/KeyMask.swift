@@ -35,7 +35,8 @@ package struct KeyMask: Sendable, Equatable {
     }
     // The longest first: one key may begin with another.
     return spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }
-      .reduce(text) { $0.replacing($1.spelling, with: $1.name) }
+      // Also what only looks the same: a level may know a key in its canonical form.
+      .reduce(text) { $0.replacing($1.spelling, with: $1.name).replacingScalars($1.spelling, with: $1.name) }
   }
 
   private static let reserved = ":/?#[]@!$&'()*+,;="
