@@ -22,9 +22,9 @@ package struct CacheControl: Sendable, Equatable {
   package init(_ lines: [String]) {
     for line in lines {
       for member in FieldList.members(of: line) {
-        let name = member.prefix { $0 != "=" }
+        let name = Substring(member.utf8.prefix { $0 != UInt8(ascii: "=") })
         let isAlone = name.endIndex == member.endIndex
-        let argument = isAlone ? .none : Self.argument(member[name.endIndex...].dropFirst())
+        let argument = isAlone ? .none : Self.argument(Substring(member.utf8[name.endIndex...].dropFirst()))
         let trimmed = FieldList.trimmed(name)
         // No directive has a blank before the sign; it is taken as malformed rather than as absent.
         add(trimmed.lowercased(), trimmed.endIndex == name.endIndex || isAlone ? argument : .malformed)

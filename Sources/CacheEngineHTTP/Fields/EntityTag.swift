@@ -28,14 +28,14 @@ package struct EntityTag: Hashable, Sendable {
   package static func list(_ text: String) -> [EntityTag] {
     var tags: [EntityTag] = []
     var isQuoted = false
-    for piece in text.split(
+    for piece in text.utf8.split(
       omittingEmptySubsequences: true,
-      whereSeparator: { character in
-        if character == "\"" { isQuoted.toggle() }
-        return character == "," && !isQuoted
+      whereSeparator: { byte in
+        if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+        return byte == UInt8(ascii: ",") && !isQuoted
       })
     {
-      let tag = FieldList.trimmed(piece)
+      let tag = FieldList.trimmed(Substring(piece))
       if !tag.isEmpty { tags.append(EntityTag(tag)) }
     }
     return tags
