@@ -41,6 +41,8 @@ import Darwin
     let open = refusal(at: folder.socket)
     #expect(open?.code == .unusableSocket)
     #expect(open?.message.contains("take that right away with chmod go-w") == true)
+    // The name makes one character with the slash before it.
+    #expect(refusal(at: "\(folder.path)/\u{301}")?.message.hasPrefix("\(folder.path) cannot be used") == true)
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
     guard geteuid() == 0 else { return }
     #expect(unsafe chown(folder.path, 65_534, 65_534) == 0)

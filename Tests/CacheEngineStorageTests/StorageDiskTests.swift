@@ -27,7 +27,7 @@ import Testing
     try storage.close()
   }
 
-  @Test("a folder's name is one component of a path", arguments: ["", ".", "..", "a/b", "../a", "a\0b"])
+  @Test("a folder's name is one component of a path", arguments: ["", ".", "..", "a/b", "../a", "a\0b", "../\u{301}"])
   func hostileNames(name: String) throws {
     let error = #expect(throws: CacheError.self) {
       try bench.open(User.self, disk: DiskConfig(name: name, directory: bench.folder.path))

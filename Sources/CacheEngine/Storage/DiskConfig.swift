@@ -101,7 +101,9 @@ public struct DiskConfig: Sendable {
 
   /// - Throws: `CacheError` with code `CacheError.Code.unusableStore`.
   func check() throws {
-    guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.contains("\0") else {
+    // By bytes: what combines with a slash makes another character of it, and the system sees the slash.
+    let bytes = name.utf8
+    guard !name.isEmpty, name != ".", name != "..", !bytes.contains(UInt8(ascii: "/")), !bytes.contains(0) else {
       throw CacheError(
         .unusableStore,
         "“\(name)” is not the name of a folder; use one component of a path, and `directory` for the rest")

@@ -75,9 +75,10 @@ enum UnixSocket {
 
   /// The way to a socket from the root, for when the program has another working directory.
   private static func absolute(_ path: String, in directory: String) -> String {
-    guard !path.hasPrefix("/"), let root = unsafe realpath(directory, nil) else { return path }
+    let slash = UInt8(ascii: "/")
+    guard path.utf8.first != slash, let root = unsafe realpath(directory, nil) else { return path }
     defer { unsafe free(root) }
-    return unsafe "\(String(cString: root))/\(path.split(separator: "/").last ?? "")"
+    return unsafe "\(String(cString: root))/\(path.utf8.split(separator: slash).last.map { Substring($0) } ?? "")"
   }
 
   /// Removes the file of a socket, unless another one stands there by now.
@@ -231,7 +232,7 @@ enum UnixSocket {
   }
 
   private static func parent(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
