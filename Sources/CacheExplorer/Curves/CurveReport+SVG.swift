@@ -76,9 +76,7 @@ extension CurveReport {
 
   private static func number(_ value: Double) -> String { WhatIfText.tenths(value) }
 
-  private static func escaped(_ text: String) -> String {
-    harmless(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-  }
+  private static func escaped(_ text: String) -> String { harmless(text).escapedForXML }
 }
 
 #if canImport(Glibc)

@@ -35,7 +35,7 @@ struct SVGPicture {
     var lines = [
       #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(width) \#(height)" role="img" "#
         + #"font-family="\#(font)" font-size="13.3">"#,
-      "<title>\(Self.escaped(harmless(title)))</title>",
+      "<title>\(harmless(title).escapedForXML)</title>",
       #"<rect width="\#(width)" height="\#(height)" rx="8" fill="\#(paper)"/>"#,
     ]
     for y in 0..<canvas.size.height { lines += row(y) }
@@ -77,7 +77,7 @@ struct SVGPicture {
     if look.isUnderlined { attributes += #" text-decoration="underline""# }
     parts.append(
       #"<text x="\#(left(first))" y="\#(top + Self.baseline)" textLength="\#((last - first + 1) * Self.cell.width)" "#
-        + #"lengthAdjust="spacingAndGlyphs" xml:space="preserve" \#(attributes)>\#(Self.escaped(glyphs))</text>"#)
+        + #"lengthAdjust="spacingAndGlyphs" xml:space="preserve" \#(attributes)>\#(glyphs.escapedForXML)</text>"#)
     return parts
   }
 
@@ -97,11 +97,5 @@ struct SVGPicture {
       + [color.red, color.green, color.blue].map { part in
         (part < 16 ? "0" : "") + String(part, radix: 16)
       }.joined()
-  }
-
-  /// A canvas has nothing in its cells that XML may not hold.
-  private static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
   }
 }

@@ -46,6 +46,14 @@ struct SVGPictureTests {
     #expect(svg.contains("<title>a &lt; b &amp; &quot;c&quot;\\u{1b}</title>"))
   }
 
+  @Test("What combines with a sign of XML leaves that no sign of XML")
+  func marks() throws {
+    var canvas = Canvas(Size(width: 20, height: 1))
+    canvas.write("a<\u{301}b&\u{301}c", x: 0, y: 0)
+    let svg = SVGPicture(canvas, title: "<\u{301}", theme: .mono).text
+    #expect(try #require(read(svg)).map(\.text) == ["a<\u{301}b&\u{301}c"], "\(svg)")
+  }
+
   @Test("Colours are those of the theme, and what is reversed stands on its colour")
   func colors() throws {
     var canvas = Canvas(Size(width: 6, height: 1))

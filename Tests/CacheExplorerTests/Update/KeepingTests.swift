@@ -70,6 +70,12 @@ struct KeepingTests {
     #expect(csv[1].hasPrefix("user:42,memory disk,4200,"))
     scene.type("2/cfg")
     scene.press(.enter)
+    for (text, cell) in [
+      ("a,\u{301}b", "\"a,\u{301}b\""), ("a\"\u{301}", "\"a\"\"\u{301}\""), ("=\u{301}1", "'=\u{301}1"),
+      ("a\r\nb", "\"a\r\nb\""), ("a\u{2028}b", "\"a\u{2028}b\""), ("a b", "a b"),
+    ] {
+      #expect(Export.quoted(text).unicodeScalars.elementsEqual(cell.unicodeScalars), "\(Export.quoted(text))")
+    }
     let json = try #require(ViewExport(scene.model, as: .json))
     #expect(json.text.hasPrefix(#"[{"key":"cfg/flags","levels":"memory disk","bytes":9216,"#))
     #expect(json.summary == "1 row")

@@ -77,9 +77,14 @@ package struct Export: Sendable {
   private static func milliseconds(_ duration: Duration) -> Int { Int(duration.clampedNanoseconds / 1_000_000) }
 
   /// As RFC 4180 quotes, and never the beginning of a formula in a spreadsheet.
+  ///
+  /// By scalars, as those see it who read the file.
   package static func quoted(_ text: String) -> String {
-    let text = ["=", "+", "-", "@", "\t", "\r"].contains(String(text.prefix(1))) ? "'" + text : text
-    guard text.contains(where: { "\",\r\n".contains($0) || $0.isNewline }) else { return text }
-    return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    let isFormula = text.unicodeScalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
+    let text = isFormula ? "'" + text : text
+    guard text.unicodeScalars.contains(where: { "\",".unicodeScalars.contains($0) || Character($0).isNewline }) else {
+      return text
+    }
+    return "\"" + text.replacingScalars("\"", with: "\"\"") + "\""
   }
 }
