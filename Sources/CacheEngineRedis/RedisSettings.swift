@@ -159,8 +159,9 @@ public struct RedisSettings: Sendable {
     let rest = url.dropFirst(isSecret ? "rediss://".count : "redis://".count)
     let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     let (authority, path) = (parts[0], parts.count > 1 ? parts[1] : "")
-    let at = authority.lastIndex(of: "@")
-    let hosts = at.map { authority[authority.index(after: $0)...] } ?? authority
+    // By bytes: a password may begin with what makes one character with the sign before it.
+    let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+    let hosts = at.map { Substring(authority.utf8[authority.utf8.index(after: $0)...]) } ?? authority
     let places = try hosts.split(separator: ",", omittingEmptySubsequences: false).map { text in
       var (host, port) = (text, 6_379)
       if let colon = host.lastIndex(of: ":"), host.last != "]" {
@@ -178,8 +179,9 @@ public struct RedisSettings: Sendable {
     others = Array(places.dropFirst())
     if isSecret { tls = TLS() }
     if let at {
-      let credentials = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      let texts = credentials.map { Self.decoded($0) }
+      let credentials = authority.utf8[..<at].split(
+        separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+      let texts = credentials.map { Self.decoded(Substring($0)) }
       guard texts.allSatisfy({ $0 != nil }) else { throw wrong("has a user or password that is not percent-encoded") }
       user = texts[0].flatMap { $0.isEmpty ? nil : $0 }
       password = texts.count > 1 ? texts[1] : nil

@@ -153,9 +153,10 @@ struct RedisStoreTests {
     #expect(try await connections() == before)
   }
 
-  @Test("P7 settings that are printed or dumped show no password")
-  func redaction() throws {
-    let settings = try RedisSettings(url: "redis://ada:hunter2@localhost:7000/1")
+  @Test("P7 settings that are printed or dumped show no password", arguments: ["hunter2", "\u{301}hunter2"])
+  func redaction(password: String) throws {
+    let settings = try RedisSettings(url: "redis://ada:\(password)@localhost:7000/1")
+    #expect(settings.user == "ada" && settings.password == password)
     let credentials = RedisSettings.Credentials(user: "ada", password: "hunter2")
     var dumped = ""
     dump(RedisStore(settings), to: &dumped)
