@@ -9,7 +9,7 @@ import ExplorerText
 final class ReplayShow {
   private enum Letter: Sendable {
     case input(InputEvent)
-    case answer(CommandLineState.Answer)
+    case written(file: String, CommandLineState.Answer)
     /// The next picture is due.
     case wake
   }
@@ -80,7 +80,7 @@ final class ReplayShow {
   private func receive(_ letter: Letter) {
     switch letter {
     case .wake: break
-    case .answer(let answer): state.answer = answer
+    case .written(let file, let answer): state.wrote(file, answer)
     case .input(let event):
       if case .terminate(let signal) = event, signal != 0 { exitStatus = 128 + signal }
       for effect in state.handle(event) { carryOut(effect) }
@@ -95,13 +95,14 @@ final class ReplayShow {
     case .export(let file):
       let (recording, theme) = (state.playback.recording, theme)
       Task {
+        let answer: CommandLineState.Answer
         do {
           let report = try await BlockingWork.run { try Asciicast.write(recording, to: file, theme: theme) }
-          let text = "\(report.sentence) written to \(file)"
-          mailbox.post(.answer(CommandLineState.Answer(isGood: report.failure == nil, text: text)))
+          answer = .init(isGood: report.failure == nil, text: "\(report.sentence) written to \(file)")
         } catch {
-          mailbox.post(.answer(CommandLineState.Answer(isGood: false, text: String(describing: error))))
+          answer = .init(isGood: false, text: String(describing: error))
         }
+        mailbox.post(.written(file: file, answer))
       }
     }
   }

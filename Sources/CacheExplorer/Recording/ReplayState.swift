@@ -28,6 +28,10 @@ struct ReplayState: Sendable {
   /// The place and the words of what is wrong with it.
   private(set) var fault: CommandError?
   var answer: CommandLineState.Answer?
+  /// The files that are being written.
+  private var writing: [String] = []
+  /// The person was told that leaving now leaves them unwritten.
+  private var isWarned = false
   private(set) var isHelping = false
   /// The moment as the person looks at it, with screens, filters and sizes of their own; `nil` while the film is shown.
   private var look: Model?
@@ -128,7 +132,7 @@ struct ReplayState: Sendable {
     case .palette: palette = ActionPalette(.commandLine, scopes: [.replaying])
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
-    case .quit: return [.leave]
+    case .quit: return leave()
     default: break
     }
     return []
@@ -185,10 +189,14 @@ struct ReplayState: Sendable {
       case let command as JumpVerb: jump(command.target)
       case let command as SpeedVerb: playback.set(speed: command.speed)
       case is HelpVerb: isHelping = true
-      case is QuitVerb: return [.leave]
+      case is QuitVerb:
+        editor = nil
+        return leave()
       case let command as ExportVerb where command.isRecording:
         editor = nil
         answer = CommandLineState.Answer(isGood: true, text: "writing \(command.file)")
+        writing.append(command.file)
+        isWarned = false
         return [.export(command.file)]
       default:
         throw CommandError(
@@ -199,6 +207,19 @@ struct ReplayState: Sendable {
     } catch {
       fault = error
     }
+    return []
+  }
+
+  /// Takes note of what became of a file.
+  mutating func wrote(_ file: String, _ answer: CommandLineState.Answer) {
+    if let place = writing.firstIndex(of: file) { writing.remove(at: place) }
+    self.answer = answer
+  }
+
+  private mutating func leave() -> [Effect] {
+    guard let file = writing.first, !isWarned else { return [.leave] }
+    isWarned = true
+    answer = CommandLineState.Answer(isGood: false, text: "\(file) is still being written; q again leaves without it")
     return []
   }
 

@@ -163,8 +163,17 @@ struct ReplayStateTests {
     #expect(run("jump netx") == [])
     #expect(state.fault?.column == 5)
     _ = state.handle(.key(.escape))
-    #expect(state.handle(.key(.character("q"))) == [.leave])
     #expect(state.handle(.terminate(signal: 15)) == [.leave])
+    // What is still being written would not be there.
+    for key in ["q", ":"] {
+      #expect(run("export a.cast") == [.export("a.cast")])
+      #expect(key == "q" ? state.handle(.key(.character("q"))) == [] : run("quit") == [])
+      #expect(bar(state).contains("a.cast is still being written; q again leaves without it"))
+      #expect(state.handle(.key(.character("q"))) == [.leave])
+    }
+    for _ in 0..<3 { state.wrote("a.cast", CommandLineState.Answer(isGood: true, text: "it is written")) }
+    #expect(bar(state).contains("it is written"))
+    #expect(state.handle(.key(.character("q"))) == [.leave])
   }
 
   @Test("The picture is as it was; the row of the replay stands below it, or over its last row if there is no room")
