@@ -13,8 +13,8 @@ import Darwin
 /// Turns signals that end a program into a call, so that a cache is closed before the program ends; the same happens when the
 /// reader of standard output ends, or it cannot be written.
 ///
-/// What is under way may never end, such as a search with a regular expression that tries every way to match. A signal that
-/// comes when all should have ended by now ends the program where it stands.
+/// What is under way may never end, such as a system call on a file server that is gone. A signal that comes when all should have
+/// ended by now ends the program where it stands.
 final class Interruption: Sendable {
   /// As the program was started: nohup has it outlive its terminal.
   private static let ignoresHangup = ctg_is_ignored(SIGHUP)
