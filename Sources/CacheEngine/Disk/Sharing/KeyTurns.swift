@@ -11,79 +11,82 @@ final class KeyTurns: Sendable {
     case everything
   }
 
-  private struct State {
-    var held: Set<StoreKey> = []
-    var isAllHeld = false
-    var waiting: [(scope: Scope, turn: CheckedContinuation<Void, Never>)] = []
+  /// Who has a turn, and who waits for one.
+  struct Lines<Turn> {
+    /// The keys that are being changed, each with those who wait for it and for nothing else.
+    private var lines: [StoreKey: ArraySlice<Turn>] = [:]
+    private var isAllHeld = false
+    /// From the first one on that waits for everything, in the order in which they came.
+    private var behind: ArraySlice<(scope: Scope, turn: Turn)> = []
 
-    mutating func take(_ scope: Scope, behind: inout Set<StoreKey>, _ isAllAhead: inout Bool) -> Bool {
-      if case .key(let key) = scope, !isAllAhead, !isAllHeld, !behind.contains(key), !held.contains(key) {
-        held.insert(key)
-        return true
-      }
-      if case .everything = scope, !isAllAhead, !isAllHeld, behind.isEmpty, held.isEmpty {
-        isAllHeld = true
-        return true
-      }
+    /// Whether the turn is taken at once.
+    mutating func take(_ scope: Scope) -> Bool {
+      guard !isAllHeld, behind.isEmpty else { return false }
       switch scope {
-      case .key(let key): behind.insert(key)
-      case .everything: isAllAhead = true
+      case .key(let key):
+        guard lines[key] == nil else { return false }
+        lines[key] = []
+      case .everything:
+        guard lines.isEmpty else { return false }
+        isAllHeld = true
       }
-      return false
+      return true
     }
 
-    /// Whether somebody who waits is in the way.
-    func isAwaited(_ scope: Scope) -> Bool {
-      waiting.contains { one in
-        switch (one.scope, scope) {
-        case (.key(let first), .key(let second)): first == second
-        default: true
+    /// Waits for a turn that could not be taken at once.
+    mutating func wait(_ scope: Scope, _ turn: Turn) {
+      if case .key(let key) = scope, !isAllHeld, behind.isEmpty {
+        lines[key]?.append(turn)
+      } else {
+        behind.append((scope, turn))
+      }
+    }
+
+    /// Gives a turn back, and says whose turn it is now.
+    mutating func leave(_ scope: Scope) -> [Turn] {
+      switch scope {
+      case .key(let key):
+        if let next = lines[key]?.popFirst() { return [next] }
+        lines[key] = nil
+      case .everything: isAllHeld = false
+      }
+      return lines.isEmpty ? advance() : []
+    }
+
+    /// Now that nobody has a turn, lets go on who waits behind others, up to the next one who has to wait for all before it.
+    private mutating func advance() -> [Turn] {
+      let waiting = behind
+      behind = []
+      var next: [Turn] = []
+      for (place, one) in zip(waiting.indices, waiting) {
+        if take(one.scope) {
+          next.append(one.turn)
+        } else if case .key = one.scope, !isAllHeld {
+          wait(one.scope, one.turn)
+        } else {
+          behind = waiting[place...]
+          break
         }
       }
+      return next
     }
   }
 
-  private let state = Mutex(State())
+  private let lines = Mutex(Lines<CheckedContinuation<Void, Never>>())
 
   func enter(_ scope: Scope) async {
-    if state.withLock({ Self.takeNow(scope, &$0) }) { return }
+    if lines.withLock({ $0.take(scope) }) { return }
     await withCheckedContinuation { turn in
-      let isMine = state.withLock { state in
-        if Self.takeNow(scope, &state) { return true }
-        state.waiting.append((scope, turn))
+      let isMine = lines.withLock { lines in
+        if lines.take(scope) { return true }
+        lines.wait(scope, turn)
         return false
       }
       if isMine { turn.resume() }
     }
   }
 
-  private static func takeNow(_ scope: Scope, _ state: inout State) -> Bool {
-    // Those who wait already come first.
-    guard state.waiting.isEmpty || !state.isAwaited(scope) else { return false }
-    var (behind, isAllAhead): (Set<StoreKey>, Bool) = ([], false)
-    return state.take(scope, behind: &behind, &isAllAhead)
-  }
-
   func leave(_ scope: Scope) {
-    let next = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      switch scope {
-      case .key(let key): state.held.remove(key)
-      case .everything: state.isAllHeld = false
-      }
-      guard !state.waiting.isEmpty else { return [] }
-      var (behind, isAllAhead): (Set<StoreKey>, Bool) = ([], false)
-      var next: [CheckedContinuation<Void, Never>] = []
-      let waiting = state.waiting
-      state.waiting = []
-      for one in waiting {
-        if state.take(one.scope, behind: &behind, &isAllAhead) {
-          next.append(one.turn)
-        } else {
-          state.waiting.append(one)
-        }
-      }
-      return next
-    }
-    for turn in next { turn.resume() }
+    for turn in lines.withLock({ $0.leave(scope) }) { turn.resume() }
   }
 }
