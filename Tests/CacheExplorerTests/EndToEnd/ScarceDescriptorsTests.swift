@@ -1,4 +1,5 @@
 #if Explorer && os(Linux)
+import CacheEngineTesting
 import Foundation
 import LoopbackServer
 import Testing
@@ -57,7 +58,7 @@ struct ScarceDescriptorsTests {
     let folder = try TemporaryFolder()
     let (program, stored, clients) = try await crowd("-n 40", clients: 60, before: server, in: folder)
     let open = "/proc/\(program.processIdentifier)/fd"
-    while try FileManager.default.contentsOfDirectory(atPath: open).count < 40 { await Task.yield() }
+    try await turns { try FileManager.default.contentsOfDirectory(atPath: open).count >= 40 }
     let before = try processorTicks(of: program.processIdentifier)
     #expect(try await Curl.run(["--max-time", "2", stored]).status == 28)
     #expect(try processorTicks(of: program.processIdentifier) - before < 10)
