@@ -33,6 +33,16 @@ import Testing
     }
   }
 
+  @Test("durations that cannot be added up are as long as any time that can be told")
+  func endless() async throws {
+    let most = Duration.seconds(Int64.max) * 10
+    let shared = try Shared(
+      store.client("a"), namespace: "test", keepsExpired: most, longestLife: most, valueCoding: .json, clock: clock)
+    let origin = ScriptedLevel<String, Int> { _ in .hit(Entry(7)) }
+    #expect(try await origin.sharedPool(shared, lease: most, observer: nil, clock: clock).get("a") == 7)
+    #expect(try await shared.get("a") == 7)
+  }
+
   @Test("G6 however many processes and callers miss a key, it is loaded once")
   func oneLoad() async throws {
     let gate = Gate()

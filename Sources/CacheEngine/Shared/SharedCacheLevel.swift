@@ -87,6 +87,9 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
         .invalidSetting, "longestLife, largestValue and unsettledWrites are positive, and keepsExpired is not negative",
         level: name)
     }
+    // Used in sums.
+    let most = Duration.nanoseconds(Int64.max)
+    let (keepsExpired, longestLife) = (min(keepsExpired, most), min(longestLife, most))
     self.store = store
     self.namespace = try SharedNamespace(namespace, level: name)
     self.name = name

@@ -274,6 +274,8 @@ extension CacheLevel {
   ) -> PooledLevel<SharedPoolLevel<Self>> {
     precondition(lease >= .milliseconds(1), "a lease lasts for a millisecond at least")
     let recorder = OperatorRecorder(name: name, observer: observer, clock: clock)
+    // Used in calculations.
+    let lease = min(lease, .nanoseconds(Int64.max))
     return SharedPoolLevel(source: self, shared: shared, lease: lease, clock: clock, recorder: recorder)
       .pooled(name: name, observer: observer, clock: clock)
   }
