@@ -160,7 +160,8 @@ struct CommandLineTests {
   func longFilter() {
     var scene = Scene(size: Size(width: 80, height: 24))
     scene.type("/" + String(repeating: "a", count: 100) + " ttl:<5x")
-    #expect(scene.lines[22].hasSuffix("ttl:<5x  ✕ “x” is not a unit of time"), "\(scene.lines[22])")
+    #expect(scene.lines[22].contains("ttl:<5x  ✕ “x” is not a unit of time; "), "\(scene.lines[22])")
+    #expect(scene.lines[21] == " ✕ “x” is not a unit of time; use us, ms, s, m, h or d", "\(scene.lines[21])")
   }
 
   @Test("What is wrong with a line is told and marked also where the line is longer than the row")
