@@ -10,6 +10,9 @@ package struct ConfigurationSetting: Equatable, Sendable, Codable {
   /// Where it is written; `nil` for a default.
   package var place: Place?
 
+  /// Two columns for each operator around it, as far as a screen has them: a recording may give any depth.
+  package var indentation: Int { 2 * min(max(0, depth), 12) }
+
   package var title: String { field.map { "\(owner).\($0)" } ?? owner }
 
   package init(depth: Int, owner: String, field: String? = nil, value: String, place: Place? = nil) {

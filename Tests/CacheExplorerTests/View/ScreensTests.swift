@@ -118,6 +118,22 @@ struct ScreensTests {
       }, "\(scene.lines)")
   }
 
+  @Test("a setting is shown at any depth, as a recording may give it", arguments: [Int.min, -1, 3, 1 << 31, .max])
+  func depth(depth: Int) {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.send(.settings([ConfigurationSetting(depth: depth, owner: "memory", field: "count", value: "17")]))
+    scene.type("5")
+    #expect(scene.lines.contains { $0.contains("count") && $0.contains("17") }, "\(scene.lines)")
+  }
+
+  @Test("time passes at any speed that a recording may give", arguments: [0, -1, 1e-300, 1e300, Double.infinity])
+  func speeds(speed: Double) {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.send(.speed(speed))
+    scene.pass(.seconds(1))
+    #expect(Quantity.speeds.contains(scene.model.speed))
+  }
+
   @Test("a pattern that cannot be searched for says how to mend it", arguments: [40, 80, 200])
   func filterFault(width: Int) {
     var scene = Scene(size: Size(width: width, height: 24))

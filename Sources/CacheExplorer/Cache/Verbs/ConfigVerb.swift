@@ -14,7 +14,7 @@ package struct ConfigVerb: Verb {
     guard let configuration = current.configuration else { return answer("this cache has no configuration") }
     let lines = configuration.settings.map { setting in
       let place = setting.place.map { " (\(current.file):\($0.line))" } ?? (setting.field == nil ? "" : " (default)")
-      return "\(String(repeating: "  ", count: setting.depth))\(setting.title): \(setting.value)\(place)"
+      return "\(String(repeating: " ", count: setting.indentation))\(setting.title): \(setting.value)\(place)"
     }
     return answer(lines.joined(separator: "\n"))
   }

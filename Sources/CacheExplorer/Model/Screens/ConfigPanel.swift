@@ -160,12 +160,12 @@ package enum ConfigPanel: Panel {
         })
     }
     if !sheet.warnings.isEmpty { lines.add() }
-    let titles = sheet.settings.map { $0.depth * 2 + DisplayText($0.field ?? "").width + 2 }
+    let titles = sheet.settings.map { $0.indentation + DisplayText($0.field ?? "").width + 2 }
     let column = min(max(18, (titles.max() ?? 0) + 2), width / 2)
     let origins = sheet.settings.map { DisplayText(sheet.origin(of: $0)).width }.max() ?? 0
     let origin = width >= 60 && model.attachment == nil ? min(max(10, origins), width / 3) : 0
     for setting in sheet.settings {
-      let indent = DisplayText(repeating: " ", count: setting.depth * 2 + (setting.field == nil ? 0 : 2))
+      let indent = DisplayText(repeating: " ", count: setting.indentation + (setting.field == nil ? 0 : 2))
       let title: DisplayText =
         setting.field.map { indent + DisplayText($0) } ?? indent + DisplayText(setting.owner)
       let room = max(4, width - column - origin - 2)

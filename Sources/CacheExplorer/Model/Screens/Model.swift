@@ -68,8 +68,10 @@ package struct Model: Sendable {
   package var theme = Theme.standard
   /// Text may be put into the terminal's clipboard.
   package var canCopy = false
-  /// How fast the cache's time passes.
-  package var speed = 1.0
+  /// How fast the cache's time passes; a recording may give any speed.
+  package var speed = 1.0 {
+    didSet { speed = min(max(speed, Quantity.speeds.lowerBound), Quantity.speeds.upperBound) }
+  }
   /// What `u` would take back; `nil` if nothing can be taken back exactly.
   package var undoable: String?
   package var isZoomed = false
