@@ -90,8 +90,9 @@ where Store.Key == String, Store.Value == StoredVariants {
     var request = HTTPTypes.HTTPRequest(url)
     request.headerFields = fields
     if let validator = old?.validator {
-      let isTag = validator.hasPrefix("\"") || validator.hasPrefix("W/\"")
-      request.headerFields[isTag ? .ifNoneMatch : .ifModifiedSince] = validator
+      // A date has blanks; a tag has quotation marks, which some servers leave out.
+      let isDate = validator.utf8.contains(UInt8(ascii: " ")) && !validator.utf8.contains(UInt8(ascii: "\""))
+      request.headerFields[isDate ? .ifModifiedSince : .ifNoneMatch] = validator
     }
     // Read before the answer: what is fresh for this long now was fresh a moment ago too.
     let (now, requestTime) = (cache.clock.now, cache.clock.timeSinceEpoch)

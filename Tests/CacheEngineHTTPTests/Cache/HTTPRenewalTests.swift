@@ -24,10 +24,10 @@ struct HTTPRenewalTests {
     return MemoryCacheLevel<URL, Data>(keepsExpired: .seconds(100), clock: clock).compose(cache.fetcher(), clock: clock)
   }
 
-  private func origin(_ control: [String]) -> ScriptedOrigin {
+  private func origin(_ control: [String], tag: String = "\"x\"") -> ScriptedOrigin {
     ScriptedOrigin { request, count in
-      if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"x\""], "old") }
-      return request.headerFields[.ifNoneMatch] == "\"x\"" ? HTTPAnswer(304, control) : HTTPAnswer(200, [], "new")
+      if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \(tag)"], "old") }
+      return request.headerFields[.ifNoneMatch] == tag ? HTTPAnswer(304, control) : HTTPAnswer(200, [], "new")
     }
   }
 
@@ -44,6 +44,17 @@ struct HTTPRenewalTests {
     clock.advance(by: .seconds(1))
     #expect(try await stack.get(url) == Data("old".utf8))
     #expect(origin.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, "\"x\"", "\"x\""])
+  }
+
+  @Test("A tag is shown as it came, however it is written", arguments: ["W/\"x\"", "\"\u{301} x\"", "x"])
+  func tags(_ tag: String) async throws {
+    let origin = origin([], tag: tag)
+    let stack = stack(origin)
+    for _ in 0..<2 {
+      #expect(try await stack.get(url) == Data("old".utf8))
+      clock.advance(by: .seconds(10))
+    }
+    #expect(origin.requests.last?.headerFields[.ifModifiedSince] == nil)
   }
 
   @Test(
