@@ -92,8 +92,8 @@ actor ThumbnailService {
   }
 
   private func make(_ name: String) async throws -> Data? {
-    // A name, not a path to another folder.
-    guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
+    // A name, not a path to another folder. By bytes: what combines with a slash makes another character of it.
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != "..", name != "." else {
       throw CacheError(.invalidAddress, "that is not the name of a picture")
     }
     let file = pictures.appending(path: name)

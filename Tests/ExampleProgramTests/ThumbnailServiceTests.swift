@@ -45,12 +45,15 @@ struct ThumbnailServiceTests {
   func refusals() async throws {
     try await draw("good.png", width: 64, height: 64)
     try pictures.write(Data("no picture".utf8), to: "broken.png")
-    let run = try await run("absent.png", "../good.png", "good.png", "broken.png")
+    let run = try await run("absent.png", "../good.png", "../\u{301}", "good.png", "broken.png")
     #expect(run.output == "good.png 64x64\n")
     let errors = run.errors.split(separator: "\n")
-    #expect(errors.count == 4)
+    #expect(errors.count == 5)
     #expect(
-      ["absent.png", "../good.png", "broken.png"].enumerated().allSatisfy { errors[$0].hasPrefix("error: \($1): ") })
+      ["absent.png", "../good.png", "../\u{301}", "broken.png"].enumerated().allSatisfy {
+        errors[$0].hasPrefix("error: \($1): ")
+      })
+    #expect(errors[2].hasSuffix("that is not the name of a picture"), "\(errors)")
     #expect(run.status == 66)
   }
 }
