@@ -38,6 +38,19 @@ struct KeyMaskTests {
     }
   }
 
+  @Test("Where an error shows the beginning of a long key, or of an address that ends with it, that is hidden as well")
+  func beginnings() {
+    let mask = KeyMask(salt: 7)
+    let key = "owner/" + String(repeating: "secret ", count: 50)
+    let name = mask.name(of: key)
+    let error = CacheError(missing: key, reason: .absent).message
+    #expect(error.contains("secret") && error.contains("…"))
+    #expect(mask.hide([key], in: error) == "there is no value for the key \(name)… (356 bytes) (absent)")
+    #expect(mask.hide([key], in: "http://h/owner%2Fsecr… is no answer") == "http://h/\(name)… is no answer")
+    #expect(mask.hide([key], in: "the owner…, and so on…") == "the \(name)…, and so on…")
+    #expect(mask.hide([key], in: "an own…") == "an own…")
+  }
+
   @Test("Hidden, no key is on any screen, nor in what is inspected, asked, answered or exported")
   func nowhere() throws {
     var scene = try ScreensScene.make(Size(width: 200, height: 60))

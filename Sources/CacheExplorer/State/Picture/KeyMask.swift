@@ -36,7 +36,33 @@ package struct KeyMask: Sendable, Equatable {
     // The longest first: one key may begin with another.
     return spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }
       // Also what only looks the same: a level may know a key in its canonical form.
-      .reduce(text) { $0.replacing($1.spelling, with: $1.name).replacingScalars($1.spelling, with: $1.name) }
+      .reduce(text) { text, key in
+        let text = text.replacing(key.spelling, with: key.name).replacingScalars(key.spelling, with: key.name)
+        return Self.hidingBeginning(of: key.spelling, in: text, as: key.name)
+      }
+  }
+
+  /// Beginnings that are shorter say little, and stand in front of an ellipsis by chance.
+  private static let leastBeginning = 4
+  /// No error shows more of a key.
+  private static let mostBeginning = 2_000
+
+  /// The same for a beginning of it in front of an ellipsis, as errors show long keys and long addresses.
+  private static func hidingBeginning(of spelling: String, in text: String, as name: String) -> String {
+    guard text.unicodeScalars.contains("…") else { return text }
+    let key = Array(spelling.unicodeScalars.prefix(mostBeginning))
+    var shown: [Unicode.Scalar] = []
+    for scalar in text.unicodeScalars {
+      if scalar == "…" {
+        let counts = stride(from: min(key.count, shown.count), through: leastBeginning, by: -1)
+        if let count = counts.first(where: { shown.suffix($0).elementsEqual(key.prefix($0)) }) {
+          shown.removeLast(count)
+          shown += name.unicodeScalars
+        }
+      }
+      shown.append(scalar)
+    }
+    return String(String.UnicodeScalarView(shown))
   }
 
   private static let reserved = ":/?#[]@!$&'()*+,;="
