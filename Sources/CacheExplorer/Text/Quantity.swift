@@ -22,7 +22,9 @@ package enum Quantity {
     }
     let bytes = number * factor
     guard bytes >= 1 else { throw QuantityError("a size is at least 1 byte", "give a positive size") }
-    guard bytes < 9e18 else { throw QuantityError("\(text) is more than can be counted", "give less than 8 EiB") }
+    guard bytes < 9e18 else {
+      throw QuantityError("\(text) is more than can be counted", "give less than 8,000,000 TiB")
+    }
     return Int(bytes)
   }
 
@@ -34,7 +36,7 @@ package enum Quantity {
         unit.isEmpty ? "“\(text)” has no unit" : "“\(unit)” is not a unit of time", "use us, ms, s, m, h or d")
     }
     let total = number * seconds
-    guard total < 9e9 else { throw QuantityError("\(text) is more than can be counted", "give less than 285 years") }
+    guard total < 9e9 else { throw QuantityError("\(text) is more than can be counted", "give less than 104,166 d") }
     return .nanoseconds(Int64((total * 1e9).rounded()))
   }
 

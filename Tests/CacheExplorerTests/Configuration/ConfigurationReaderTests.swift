@@ -438,7 +438,7 @@ private let badConfigurations = [
     ":2:25: error: “capacity” of memory: -1 KiB is negative; write a size such as 512 KiB, 2 MiB or 4096"),
   BadConfiguration(
     "levels:\n  - memory: { capacity: 99999999 TiB }",
-    ":2:25: error: “capacity” of memory: 99999999 TiB is more than can be counted; give less than 8 EiB"),
+    ":2:25: error: “capacity” of memory: 99999999 TiB is more than can be counted; give less than 8,000,000 TiB"),
   BadConfiguration(
     "levels:\n  - memory: { count: 0 }",
     ":2:22: error: “count” of memory: 0 is out of range; give a number from 1 to 2147483647"),
