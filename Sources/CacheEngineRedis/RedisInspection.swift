@@ -26,7 +26,7 @@ package final class RedisInspection: Sendable {
   private static let page = 200
 
   /// The most bytes that a key is said to take: whatever a server says, sums over a hundred thousand keys do not overflow.
-  package static let mostBytes = 1 << 44
+  package static let mostBytes = Int(clamping: Int64(1) << 44)
 
   package let settings: RedisSettings
   private let connection: Mutex<RedisConnection?> = Mutex(nil)

@@ -52,7 +52,7 @@ extension DiskCacheLevel {
     return try await named { try await store.entriesByKey() }.compactMap { key, entry in
       guard let key = try? keyCoding.decode(Data(key.bytes)) else { return nil }
       return EntrySummary(
-        key: key, cost: Int(entry.cost), created: CacheInstant(nanoseconds: entry.created),
+        key: key, cost: Int(clamping: entry.cost), created: CacheInstant(nanoseconds: entry.created),
         deadline: entry.deadlineInstant)
     }
   }

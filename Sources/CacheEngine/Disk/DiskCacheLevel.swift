@@ -210,7 +210,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     case .miss(let reason): return .miss(reason)
     case .found(let found):
       return try hit(
-        found.type, found.value, found.tags, cost: Int(found.entry.cost), created: found.entry.created,
+        found.type, found.value, found.tags, cost: Int(clamping: found.entry.cost), created: found.entry.created,
         deadline: found.entry.deadlineInstant, isStale: found.isExpired)
     }
   }

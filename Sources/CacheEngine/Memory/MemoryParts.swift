@@ -49,7 +49,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
   @inline(__always)
   borrowing func number(of hash: UInt32) -> Int { Self.number(of: hash, shift.load(ordering: .acquiring)) }
 
-  /// In 64 bits, of which a shift by 32 leaves nothing.
+  /// In 64 bits, where a shift by 32 leaves 0.
   @inlinable
   @inline(__always)
   static func number(of hash: UInt32, _ shift: Int) -> Int {

@@ -67,7 +67,7 @@ extension SharedCacheLevel {
     let value = try codec.valueCoding.unpack(opened.packed)
     var entry = Entry(
       value, deadline: opened.record.deadline == SharedRecord.never ? nil : instant(opened.record.deadline),
-      cost: Int(opened.record.cost), level: name, created: instant(opened.record.created))
+      cost: Int(clamping: opened.record.cost), level: name, created: instant(opened.record.created))
     entry.isStale = isStale
     entry.tags = opened.tags
     return .hit(entry)

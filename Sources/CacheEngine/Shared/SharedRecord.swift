@@ -116,7 +116,8 @@ struct SharedRecord: Equatable, Sendable {
       let stamp = reader.take(count: SharedToken.length)
       let bodySum = reader.take(UInt64.self)
       _ = reader.take(UInt64.self)
-      guard UInt64(bytes.count - headLength) == UInt64(typeLength + keyLength + tagsLength) &+ valueLength,
+      guard
+        UInt64(bytes.count - headLength) == UInt64(typeLength) + UInt64(keyLength) + UInt64(tagsLength) &+ valueLength,
         unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: raw[headLength...]), seed: seed) == bodySum
       else { return .damaged }
       var record = SharedRecord(
@@ -125,7 +126,7 @@ struct SharedRecord: Equatable, Sendable {
       record.type = reader.take(count: typeLength)
       let tagsEnd = reader.offset + tagsLength
       while reader.offset < tagsEnd, !reader.isPastEnd {
-        let id = reader.take(count: Int(reader.take(UInt32.self)))
+        let id = reader.take(count: Int(clamping: reader.take(UInt32.self)))
         record.tags.append(Tag(id: id, stamp: reader.take(count: SharedToken.length)))
       }
       guard !reader.isPastEnd, reader.offset == tagsEnd else { return .damaged }

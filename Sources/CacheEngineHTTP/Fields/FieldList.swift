@@ -66,12 +66,12 @@ package enum FieldList {
   /// A number of seconds or bytes: digits and nothing else, held at 2^31, which RFC 9111, section 1.2.2, calls enough.
   package static func number(_ text: Substring) -> Int? {
     guard !text.isEmpty else { return nil }
-    var number = 0
+    var number: Int64 = 0
     for byte in text.utf8 {
       guard byte >= 0x30, byte <= 0x39 else { return nil }
-      number = min(number * 10 + Int(byte - 0x30), 1 << 31)
+      number = min(number * 10 + Int64(byte - 0x30), 1 << 31)
     }
-    return number
+    return Int(clamping: number)
   }
 
   /// Whether two texts have the same bytes; `==` also calls those equal that only look the same.

@@ -256,7 +256,7 @@ package enum WireLimits {
   /// A key that is longer travels cut.
   package static let key = 16 << 10
   /// The most of anything that is counted and told, so that sums of it do not overflow.
-  package static let count = 1 << 48
+  package static let count = Int(min(1 << 48, Int64(Int.max) / 2))
 
   /// What somebody says that they counted.
   package static func counted(_ number: Int) -> Int { min(max(0, number), count) }

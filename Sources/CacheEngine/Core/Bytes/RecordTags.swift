@@ -25,7 +25,7 @@ package enum RecordTags {
     var reader = unsafe ByteReader(bytes)
     var tags: Set<String> = []
     while reader.remaining > 0 {
-      let text = reader.take(count: Int(reader.take(UInt32.self)))
+      let text = reader.take(count: Int(clamping: reader.take(UInt32.self)))
       if reader.isPastEnd { break }
       tags.insert(String(decoding: text, as: UTF8.self))
     }

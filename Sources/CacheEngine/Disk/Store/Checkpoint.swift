@@ -164,7 +164,8 @@ struct Checkpoint {
     guard segment < known.count else { return false }
     let times = written.times(created: created, deadline: deadline)
     var entry = StoreIndex.Entry(
-      segment: known[Int(segment)].number, offset: Int(offset) * 8, sequence: sequence, keyLength: keyLength,
+      segment: known[Int(segment)].number, offset: Int(clamping: UInt64(offset) * 8), sequence: sequence,
+      keyLength: keyLength,
       typeLength: typeLength, tagsLength: tagsLength, valueLength: UInt64(valueLength), cost: Int64(cost),
       isSealed: parts.contains(.seal), deadline: times.deadline(at: reading), created: times.created(at: reading))
     if parts.contains(.ownFile) {
@@ -189,7 +190,7 @@ struct Checkpoint {
     if ownFile != .max { fileNumber = max(fileNumber, ownFile) }
     let entry = StoreIndex.Entry(
       header, segment: segment, offset: Int(clamping: offset), ownFile: ownFile == .max ? nil : ownFile,
-      ownFileLength: Int(min(ownLength, RecordHeader.longestOwnFile)), at: reading)
+      ownFileLength: Int(clamping: min(ownLength, RecordHeader.longestOwnFile)), at: reading)
     return unsafe insert(entry, &reader, body, within: sizes[segment, default: 0])
   }
 
@@ -197,6 +198,7 @@ struct Checkpoint {
   private mutating func insert(
     _ entry: StoreIndex.Entry, _ reader: inout ByteReader, _ body: UnsafeRawBufferPointer, within size: Int
   ) -> Bool {
+    guard entry.isCountable else { return false }
     let key = reader.takeRange(count: Int(entry.keyLength))
     let tags = entry.tagsLength > 0 ? RecordTags.read(reader.take(count: Int(entry.tagsLength))) : []
     guard !reader.isPastEnd else { return false }

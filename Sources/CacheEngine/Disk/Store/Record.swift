@@ -70,6 +70,11 @@ protocol RecordShape {
 }
 
 extension RecordShape {
+  /// Whether the lengths below are numbers: nobody wrote longer parts, but a damaged or forged file may say so.
+  var isCountable: Bool {
+    valueLength < 1 << 48 && UInt64(keyLength) + UInt64(tagsLength) + valueLength <= UInt64(Int.max) / 2
+  }
+
   var prefixLength: Int { Int(keyLength) + Int(typeLength) + Int(tagsLength) }
   var bodyLength: Int { prefixLength + Int(valueLength) }
   /// What the record takes in a file: records begin at multiples of eight.
@@ -170,9 +175,7 @@ struct RecordHeader: Equatable, Sendable, RecordShape {
     cost = reader.take()
     prefixChecksum = reader.take()
     valueChecksum = reader.take()
-    guard valueLength < 1 << 48, UInt64(keyLength) + UInt64(tagsLength) + valueLength <= UInt64(Int.max) / 2 else {
-      return nil
-    }
+    guard isCountable else { return nil }
   }
 
   /// What an intact head says of its record's times and cost.

@@ -65,7 +65,7 @@ extension SegmentedStore {
       if let sealed = try sealedLabel(of: listed.key, entry), let known = bounded(entry, sealed.binding),
         let label = sealing.openLabel(sealed.label, for: sealed.binding)
       {
-        return Listed(key: label.key, entry: known, tags: label.tags, type: label.type, size: Int(known.cost))
+        return Listed(key: label.key, entry: known, tags: label.tags, type: label.type, size: Int(clamping: known.cost))
       }
       guard let now = state.withLock({ $0.index.find(listed.key) }), now != entry else { return nil }
       entry = now

@@ -66,7 +66,7 @@ extension SegmentedStore {
     }
     let content = try content(
       realKey, type: found.type, value: found.value, tags: found.tags, times: times,
-      cost: Int(found.entry.cost))
+      cost: Int(clamping: found.entry.cost))
     let (record, own) = content.prepared(limits, salt: salt)
     return try await perform(.reseal(record, value: own, entry), durability) > 0
   }

@@ -14,7 +14,7 @@ extension SegmentedStore {
 
   /// What is told of an entry that left.
   func loss(of key: StoreKey, _ entry: StoreIndex.Entry, _ cause: RemovalCause) -> Loss {
-    Loss(key: sealing == nil ? key : entry.realKey, cause: cause, cost: Int(entry.cost))
+    Loss(key: sealing == nil ? key : entry.realKey, cause: cause, cost: Int(clamping: entry.cost))
   }
 
   /// Checks that another level on this directory has the same key.

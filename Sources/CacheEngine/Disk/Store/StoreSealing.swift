@@ -264,7 +264,7 @@ final class StoreSealing: Sendable {
     guard let plain = open(sealed, binding: bytes(of: binding) + [1]) else { return nil }
     return unsafe plain.withUnsafeBytes { raw -> Label? in
       var reader = unsafe ByteReader(raw)
-      let key = StoreKey(reader.take(count: Int(reader.take(UInt32.self))))
+      let key = StoreKey(reader.take(count: Int(clamping: reader.take(UInt32.self))))
       let type = reader.take(count: Int(reader.take(UInt16.self)))
       let tags = RecordTags.read(reader.take(count: reader.remaining))
       return reader.isPastEnd ? nil : Label(key: key, type: type, tags: tags)

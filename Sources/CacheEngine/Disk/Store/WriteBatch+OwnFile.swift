@@ -50,7 +50,8 @@ extension WriteBatch {
     let (type, tags) = (Array(record.bytes[record.header.typeRange]), Array(record.bytes[record.header.tagsRange]))
     var pointing = unsafe pointer.bytes.withUnsafeBytes {
       unsafe PreparedRecord(
-        .value, key: record.key, type: type, tags: tags, times: record.header.times, cost: Int(record.header.cost),
+        .value, key: record.key, type: type, tags: tags, times: record.header.times,
+        cost: Int(clamping: record.header.cost),
         value: $0, salt: store.salt)
     }
     pointing.header.flags = record.header.flags | (isTracking ? RecordHeader.followsOwnFile : 0)

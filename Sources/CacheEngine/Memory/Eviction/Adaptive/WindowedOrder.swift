@@ -94,12 +94,12 @@ struct WindowedOrder: Sendable {
     (lists.oldest(Self.window), lists.oldest(Self.probation) ?? lists.oldest(Self.protected))
   }
 
+  /// Takes out one of two rivals, the only ones that may leave, and says with which hash it came.
   #if compiler(>=6.3)
   @inline(always)  // Swift 6.3 takes the older form for a wish, and did not grant it.
   #else
   @inline(__always)
   #endif
-  /// Takes out one of two rivals, the only ones that may leave, and says with which hash it came.
   mutating func evict(
     of rivals: (newcomer: Int32?, resident: Int32?), _ sketch: borrowing FrequencySketch
   ) -> (slot: Int32, hash: UInt32)? {
