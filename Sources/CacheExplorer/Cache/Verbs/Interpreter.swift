@@ -167,12 +167,14 @@ package final class Interpreter: Sendable {
 
   /// Ends the workload that runs, if one does, and waits for its end.
   ///
-  /// - Returns: Whether one was started and not stopped yet.
+  /// - Returns: Whether one was started, and had not been stopped to its end.
   @discardableResult
   package func stopWorkload() async -> Bool {
-    let running = beside.withLock { $0.workload.take() }
+    let running = beside.withLock { $0.workload }
     running?.cancel()
     await running?.value
+    // Not before: whoever begins or replaces something meanwhile waits for it as well.
+    beside.withLock { if $0.workload == running { $0.workload = nil } }
     return running != nil
   }
 
@@ -235,9 +237,10 @@ package final class Interpreter: Sendable {
 
   /// Puts a cache of another program, reached again, in place of the one in use.
   package func use(_ live: LiveCache) async {
-    await stopWorkload()
-    undo.withLock { $0 = nil }
+    // Before anything is awaited: what is run meanwhile belongs to this one.
     opened.withLock { $0.live = live }
+    undo.withLock { $0 = nil }
+    await stopWorkload()
   }
 
   /// What a screen is told of a configuration that has come into force, or is in force again.

@@ -43,7 +43,6 @@ package struct RunVerb: Verb {
   package func run(in session: Interpreter) async -> CommandResult {
     let stream: Workload
     do { stream = try Workload(workload) } catch { return failure(error) }
-    await session.stopWorkload()
     switch session.mode {
     case .interactive:
       let rate = workload.rate ?? stream.defaultRate
