@@ -38,6 +38,21 @@ struct KeyMaskTests {
     }
   }
 
+  @Test("A name that stands for a key is not looked through for a short one")
+  func namesInNames() {
+    let mask = KeyMask(salt: 7)
+    for key in ["k", "key", "e", "-"] + mask.name(of: "0").suffix(6).map({ String($0) }) {
+      let name = mask.name(of: key)
+      #expect(mask.hide([key, key], in: "<\(key)> \(key)") == "<\(name)> \(name)")
+      #expect(mask.hide(["user:1", key], in: "<user:1>") == "<\(mask.name(of: "user:1"))>")
+    }
+    // In front of an ellipsis as well.
+    let (key, other) = ("abcdefgh", "\(mask.name(of: "abcdefgh").suffix(4))zz")
+    #expect(mask.hide([key, other], in: "abcdefgh…") == "\(mask.name(of: key))…")
+    #expect(mask.hide([String(repeating: "long ", count: 9), "k"], in: "long l…").hasPrefix("key-"))
+    #expect(mask.hide([String(repeating: "long ", count: 9), "k"], in: "long l…").unicodeScalars.count == 11)
+  }
+
   @Test("Where an error shows the beginning of a long key, or of an address that ends with it, that is hidden as well")
   func beginnings() {
     let mask = KeyMask(salt: 7)

@@ -34,12 +34,17 @@ package struct KeyMask: Sendable, Equatable {
         .filter { !$0.isEmpty }.map { (spelling: $0, name: name(of: key)) }
     }
     // The longest first: one key may begin with another.
-    return spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }
+    return Self.hide(spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }[...], in: text)
+  }
+
+  /// A name that is put in is looked at no more: a short key may stand in it.
+  private static func hide(_ keys: ArraySlice<(spelling: String, name: String)>, in text: String) -> String {
+    guard let (spelling, name) = keys.first, !text.isEmpty else { return text }
+    let pieces = text.unicodeScalars.split(separator: spelling.unicodeScalars, omittingEmptySubsequences: false)
       // Also what only looks the same: a level may know a key in its canonical form.
-      .reduce(text) { text, key in
-        let text = text.replacing(key.spelling, with: key.name).replacingScalars(key.spelling, with: key.name)
-        return Self.hidingBeginning(of: key.spelling, in: text, as: key.name)
-      }
+      .flatMap { String($0).split(separator: spelling, omittingEmptySubsequences: false) }
+      .flatMap { split(String($0), atBeginningsOf: spelling) }
+    return pieces.map { hide(keys.dropFirst(), in: $0) }.joined(separator: name)
   }
 
   /// Beginnings that are shorter say little, and stand in front of an ellipsis by chance.
@@ -48,21 +53,22 @@ package struct KeyMask: Sendable, Equatable {
   private static let mostBeginning = 2_000
 
   /// The same for a beginning of it in front of an ellipsis, as errors show long keys and long addresses.
-  private static func hidingBeginning(of spelling: String, in text: String, as name: String) -> String {
-    guard text.unicodeScalars.contains("…") else { return text }
+  private static func split(_ text: String, atBeginningsOf spelling: String) -> [String] {
+    guard text.unicodeScalars.contains("…") else { return [text] }
     let key = Array(spelling.unicodeScalars.prefix(mostBeginning))
+    var pieces: [String] = []
     var shown: [Unicode.Scalar] = []
     for scalar in text.unicodeScalars {
       if scalar == "…" {
         let counts = stride(from: min(key.count, shown.count), through: leastBeginning, by: -1)
         if let count = counts.first(where: { shown.suffix($0).elementsEqual(key.prefix($0)) }) {
-          shown.removeLast(count)
-          shown += name.unicodeScalars
+          pieces.append(String(String.UnicodeScalarView(shown.dropLast(count))))
+          shown = []
         }
       }
       shown.append(scalar)
     }
-    return String(String.UnicodeScalarView(shown))
+    return pieces + [String(String.UnicodeScalarView(shown))]
   }
 
   private static let reserved = ":/?#[]@!$&'()*+,;="
