@@ -48,12 +48,13 @@ extension TargetURI {
     let start = "\(scheme)://"
     guard address.prefix(start.count).lowercased() == start else { return nil }
     let rest = address.dropFirst(start.count)
-    let place = rest.prefix { !"/?#".contains($0) }
+    // By bytes: a client sees a slash also where what follows combines with it.
+    let place = rest.utf8.prefix { !"/?#".utf8.contains($0) }
     let path = rest[place.endIndex...]
-    guard Self.authority(String(place), scheme: scheme) == authority, !path.hasPrefix("//"),
+    guard Self.authority(String(Substring(place)), scheme: scheme) == authority, !path.utf8.starts(with: "//".utf8),
       !path.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\\") })
     else { return nil }
-    return path.hasPrefix("/") ? String(path) : "/\(path)"
+    return path.utf8.first == UInt8(ascii: "/") ? String(path) : "/\(path)"
   }
 }
 

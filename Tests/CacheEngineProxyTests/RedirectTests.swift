@@ -20,6 +20,8 @@ struct RedirectTests: ProxySuite {
       ("http://origin.example/", "http://origin.example/"),
       // A client would take the next name for a server.
       ("http://origin//b.example/", "http://origin//b.example/"),
+      ("http://origin//\u{FE0F}b.example/", "http://origin//\u{FE0F}b.example/"),
+      ("http://origin/\u{301}/", "/\u{301}/"),
       ("http://origin/\\b.example/", "http://origin/\\b.example/"),
       ("http://origin/\t/b.example/", "http://origin/\t/b.example/"),
     ])

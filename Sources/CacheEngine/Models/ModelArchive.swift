@@ -90,7 +90,8 @@ public final class ModelArchive: Sendable {
     observer: (any CacheObserver)? = CacheLogger.failures
   ) {
     precondition(Set(models.map(\.name)).count == models.count, "two types of an archive cannot have the same name")
-    precondition(models.allSatisfy { !$0.name.contains("/") }, "the name of a type cannot have a slash")
+    let slash = UInt8(ascii: "/")
+    precondition(models.allSatisfy { !$0.name.utf8.contains(slash) }, "the name of a type cannot have a slash")
     self.cache = cache
     let erased = level.normalize()
     self.level = erased

@@ -62,8 +62,10 @@ extension CacheProvider {
     public static var standardDirectory: String { StandardDirectory.path(.cachesDirectory) }
 
     func disk(_ folder: String) throws -> DiskCacheLevel<URL, Data> {
+      // By bytes: what combines with a slash makes another character of it, and the system sees the slash.
+      let bytes = folder.utf8
       precondition(
-        !folder.isEmpty && folder != "." && folder != ".." && !folder.contains { $0 == "/" || $0 == "\0" },
+        !folder.isEmpty && folder != "." && folder != ".." && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0),
         "the name of a cache is that of a folder, a single path component")
       try StandardDirectory.check(directory)
       return try DiskCacheLevel(

@@ -49,8 +49,10 @@ package enum ConfigurationFile {
 
   /// The folder of a file as a path that does not depend on where the program runs.
   private static func folder(of path: String) -> String {
-    let full = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
-    return String(full[..<(full.lastIndex(of: "/") ?? full.endIndex)])
+    // By bytes, as the system finds slashes.
+    let slash = UInt8(ascii: "/")
+    let full = path.utf8.first == slash ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+    return String(full[..<(full.utf8.lastIndex(of: slash) ?? full.endIndex)])
   }
 
   private static func failure(_ path: String, _ message: String, _ remedy: String) -> ConfigurationFailure {

@@ -97,14 +97,14 @@ extension ConfigurationReader {
     guard !text.isEmpty, !text.contains("\0") else {
       throw QuantityError("that is no path", "write directory: ./cache")
     }
-    guard text != "~", !text.hasPrefix("~/") else {
+    guard text != "~", !text.utf8.starts(with: "~/".utf8) else {
       throw QuantityError("only a shell reads “~” as your home", "write the path in full, or ./\(text) if you mean it")
     }
     return text
   }
 
   func absolute(_ path: String) -> String {
-    path.hasPrefix("/") ? path : "\(folder)/\(path)".replacing("/./", with: "/")
+    path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)".replacing("/./", with: "/")
   }
 
   func network(_ fields: inout FieldReader) -> NetworkSpecification? {

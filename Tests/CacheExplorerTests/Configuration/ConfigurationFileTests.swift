@@ -33,6 +33,18 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("A slash is one also where an accent or the like follows it", arguments: ["c.yaml", "\u{301}c.yaml"])
+  func accents(name: String) throws {
+    try withFolder { folder in
+      let levels = ["\(folder)/e", "/\u{301}d", "d"].map { "{ disk: { directory: \"\($0)\" } }" }
+      try Data("levels: [\(levels.joined(separator: ", "))]".utf8).write(to: URL(filePath: "\(folder)/\(name)"))
+      let directories = try ConfigurationFile.load("\(folder)/\(name)").levels.map { level in
+        if case .disk(let disk) = level.kind { disk.directory } else { "" }
+      }
+      #expect(directories == ["\(folder)/e", "/\u{301}d", "\(folder)/d"])
+    }
+  }
+
   @Test("Standard input, which cannot be read again, is refused as such")
   func standardInput() {
     #expect(
