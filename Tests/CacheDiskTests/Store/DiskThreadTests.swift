@@ -285,4 +285,45 @@ import Testing
     #expect(isFree.withLock { $0 })
     for level in [first, second] { try await level.close() }
   }
+
+  /// Calls something whenever it is asked which boot it counts from.
+  private struct AskedClock: CacheClock {
+    private let clock = ManualClock()
+    let onBoot: @Sendable () -> Void
+    var now: CacheInstant { clock.now }
+    var timeSinceEpoch: Duration { clock.timeSinceEpoch }
+    var minimumResolution: Duration { clock.minimumResolution }
+    var bootIdentifier: UInt64 {
+      onBoot()
+      return clock.bootIdentifier
+    }
+    func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
+      try await clock.sleep(until: deadline, tolerance: tolerance)
+    }
+  }
+
+  @Test(
+    "who joins an open store asks its clock without holding up those who open or close others",
+    arguments: [StoreSharing.exclusive, .acrossProcesses])
+  func joiningByClock(sharing: StoreSharing) async throws {
+    func open(_ onBoot: @escaping @Sendable () -> Void) throws -> Level {
+      try Level(
+        directory: folder.path, sharing: sharing, keyCoding: .canonicalText, valueCoding: .data,
+        clock: AskedClock(onBoot: onBoot))
+    }
+    let first = try open {}
+    let answers = Mutex<[Bool]>([])
+    let second = try open {
+      let opened = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        let other = DiskFolder()
+        _ = try? Level(directory: other.path, sharing: sharing)
+        opened.signal()
+      }
+      let isFree = opened.wait(timeout: .now() + 10) == .success
+      answers.withLock { $0.append(isFree) }
+    }
+    #expect(answers.withLock { !$0.isEmpty && !$0.contains(false) })
+    for level in [first, second] { try await level.close() }
+  }
 }

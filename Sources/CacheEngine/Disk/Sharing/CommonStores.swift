@@ -29,10 +29,7 @@ enum CommonStores {
         let (found, isNew) = try open.withLock { stores -> (Joined, Bool) in
           let part = Part(identity: directory.identity, number: 0)
           if !settings.isApart, let joined = stores[part] {
-            if joined.users > 0 {
-              try joined.store.expect(settings)
-              stores[part]?.users += 1
-            }
+            if joined.users > 0 { stores[part]?.users += 1 }
             return (joined, false)
           }
           var settings = settings
@@ -62,6 +59,19 @@ enum CommonStores {
   }
 
   private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
+    do {
+      // Whatever that takes, nobody else waits for it.
+      try store.expect(settings)
+      try awaitRole(of: store)
+      // Whoever asks for entries in plain text has the key.
+      _ = try StoreSealing.open(store.directory, cipher: settings.cipher, access: .readOnly)
+    } catch {
+      if leave(store) { store.ended.wait() }
+      throw error
+    }
+  }
+
+  private static func awaitRole(of store: CommonStore) throws {
     // The process that has the lock may be starting and reading a long log, or ending and writing its index.
     let patience = DispatchTimeInterval.milliseconds(Int(min(5 * store.limit / 1_000_000, 3_600_000)))
     let isInTime = store.opening.wait(timeout: .now() + patience) == .success
@@ -72,18 +82,11 @@ enum CommonStores {
       if case .guest(_, _, isWelcome: false) = state.role { return (state.refusal, false) }
       return (state.refusal, true)
     }
-    do {
-      if let refusal { throw refusal }
-      guard isThere || isInTime else {
-        throw CacheError(
-          .inUse,
-          "another program has the store in \(store.directory.path) open, and does not share it or does not answer")
-      }
-      // Whoever asks for entries in plain text has the key.
-      _ = try StoreSealing.open(store.directory, cipher: settings.cipher, access: .readOnly)
-    } catch {
-      if leave(store) { store.ended.wait() }
-      throw error
+    if let refusal { throw refusal }
+    guard isThere || isInTime else {
+      throw CacheError(
+        .inUse,
+        "another program has the store in \(store.directory.path) open, and does not share it or does not answer")
     }
   }
 

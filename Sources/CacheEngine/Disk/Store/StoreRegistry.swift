@@ -48,9 +48,10 @@ enum StoreRegistry {
         return try make(directory, access, capacity, durability, clock, lock: nil, cipher, isBlind: isBlind)
       }
       while true {
-        switch try find(directory, capacity, clock, isShared) {
+        switch try find(directory, isShared) {
         case .store(let store):
           // Whatever that takes, nobody else waits for it.
+          try store.expectSettings(capacity, clock)
           try store.expectCipher(cipher, directory)
           if join(store, durability) { return store }
         case .opening(let end): end.wait()
@@ -73,9 +74,7 @@ enum StoreRegistry {
   }
 
   /// Finds the store of a directory, or reserves the directory if nobody has it open.
-  private static func find(
-    _ directory: StoreDirectory, _ capacity: Int, _ clock: any CacheClock, _ isShared: Bool
-  ) throws -> Found {
+  private static func find(_ directory: StoreDirectory, _ isShared: Bool) throws -> Found {
     try open.withLock { state in
       if let end = state.openings[directory.identity] { return .opening(end) }
       guard let shared = state.stores[directory.identity], let store = shared.store else {
@@ -94,7 +93,6 @@ enum StoreRegistry {
           "this process has the store in \(directory.path) open both shared with other processes and for itself alone; let all its levels share it"
         )
       }
-      try store.expectSettings(capacity, clock)
       return .store(store)
     }
   }
