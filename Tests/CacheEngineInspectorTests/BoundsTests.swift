@@ -71,6 +71,25 @@ import Darwin
     withExtendedLifetime(outside) {}
   }
 
+  @Test("who hung up while they waited, or a signal, keeps nobody else out", arguments: [ECONNABORTED, EINTR])
+  func goneAgain(code: Int32) throws {
+    let folder = try SocketFolder()
+    let listener = try UnixSocket.listen(at: folder.socket)
+    var asked = 0
+    func arrival(after count: Int) -> UnixSocket.Arrival {
+      asked = 0
+      return UnixSocket.accept(from: listener) { _ in
+        asked += 1
+        errno = asked > count ? EAGAIN : code
+        return -1
+      }
+    }
+    guard case .nobody = arrival(after: 3) else { throw CacheError(.simulated, "it rests") }
+    #expect(asked == 4)
+    guard case .noRoom = arrival(after: .max) else { throw CacheError(.simulated, "it does not rest") }
+    #expect(asked == 64)
+  }
+
   @Test("a socket whose process is stopped is in use, and neither who serves nor who looks waits for it without an end")
   func stoppedProcess() async throws {
     let folder = try SocketFolder()

@@ -20,7 +20,7 @@ extension InspectorLoop {
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     /// There are events that were not handed over yet.
     private var hasEvents = false
-    /// Nobody is let in before, since there was no descriptor left for them.
+    /// Nobody is let in before, since the system would not let them in, for want of a descriptor, say.
     private var opens: ContinuousClock.Instant?
 
     init(loop: InspectorLoop) { self.loop = loop }

@@ -148,9 +148,15 @@ enum UnixSocket {
     case noRoom
   }
 
-  static func accept(from listener: Listener) -> Arrival {
-    let number = cstore_accept(listener.descriptor.number)
-    return number >= 0 ? .somebody(Descriptor(number)) : arrival(errno)
+  /// `call`: Lets in the first who waits, as the system's function does.
+  static func accept(from listener: Listener, _ call: (Int32) -> Int32 = { cstore_accept($0) }) -> Arrival {
+    for _ in 0..<64 {
+      let number = call(listener.descriptor.number)
+      if number >= 0 { return .somebody(Descriptor(number)) }
+      // No reason to keep the others waiting: somebody hung up while they waited, or a signal came.
+      guard errno == ECONNABORTED || errno == EINTR else { return arrival(errno) }
+    }
+    return .noRoom
   }
 
   /// What it means that nobody could be let in.

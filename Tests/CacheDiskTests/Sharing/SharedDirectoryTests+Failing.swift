@@ -33,6 +33,29 @@ extension SharedDirectoryTests {
     #expect(try await owner.get("a") == value(1))
   }
 
+  @Test("who hung up while they waited, or a signal, keeps nobody else out", arguments: [ECONNABORTED, EINTR])
+  func goneAgain(code: Int32) async throws {
+    let tries = Mutex<[ContinuousClock.Instant]>([])
+    var calls = FileCalls()
+    calls.accept = { [real = calls.accept] listener in
+      let count = tries.withLock { tries in
+        tries.append(.now)
+        return tries.count
+      }
+      guard count < 64 else { return real(listener) }
+      errno = code
+      return -1
+    }
+    let owner = try open(calls: calls)
+    let guest = try open(apart: true)
+    try await guest.set(value(1), forKey: "a")
+    #expect(try await owner.get("a") == value(1))
+    let times = tries.withLock { $0 }
+    // Who rests for 20 ms after each needs 1.26 s.
+    try #require(times.count >= 64)
+    #expect(times[0].duration(to: times[63]) < .seconds(1))
+  }
+
   @Test("a question for which there is no descriptor fails with the name of its directory")
   func noDescriptorToAsk() async throws {
     let guest = try two().guest

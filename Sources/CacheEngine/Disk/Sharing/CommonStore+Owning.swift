@@ -99,12 +99,17 @@ extension CommonStore {
 
   /// Lets in whoever has come; `false` if the system does not, for want of a descriptor or of memory, say.
   private func admit(from listener: Int32, _ server: StoreServer) -> Bool {
+    var arrived: Int32 = 0
     for _ in 0..<64 {
-      let arrived = settings.calls.accept(listener)
-      guard arrived >= 0 else { return errno == EAGAIN || errno == EWOULDBLOCK }
-      server.admit(FrameSocket(arrived, wake: { [weak self] in self?.wake() }), now: now)
+      arrived = settings.calls.accept(listener)
+      if arrived >= 0 {
+        server.admit(FrameSocket(arrived, wake: { [weak self] in self?.wake() }), now: now)
+      } else if errno != ECONNABORTED, errno != EINTR {
+        // Those two are no reason to keep the others waiting: somebody hung up while they waited, or a signal came.
+        return errno == EAGAIN || errno == EWOULDBLOCK
+      }
     }
-    return true
+    return arrived >= 0
   }
 
   /// Lets the store tell what leaves only for as long as somebody wants to know.
