@@ -47,11 +47,14 @@ struct CachePersistDriverTests {
     #expect(try await driver.getWithTTL(key: "a", as: Int.self)?.ttl == nil)
   }
 
-  @Test("An application counts a visitor's visits, and a disk has them after the application has ended")
+  @Test(
+    "An application counts a visitor's visits, and a disk has them after the application has ended",
+    .timeLimit(.minutes(1)))
   func application() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sessions-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for expected in [["1", "2"], ["3", "4"]] {
+      let (ports, started) = AsyncStream.makeStream(of: Int.self)
       let disk = try DiskCacheLevel<String, Data>(directory: folder)
       let sessions = CachePersistDriver(MemoryCacheLevel<String, Data>().compose(disk)) { try await disk.close() }
       let router = Router()
@@ -61,24 +64,27 @@ struct CachePersistDriverTests {
         try await sessions.set(key: name, value: visits, expires: .seconds(60))
         return "\(visits)"
       }
-      let (ports, found) = AsyncStream.makeStream(of: Int.self)
       var app = Application(
         router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { found.yield($0.localAddress?.port ?? 0) })
+        onServerRunning: { started.yield($0.localAddress?.port ?? 0) })
       app.addServices(sessions)
       let group = ServiceGroup(services: [app], logger: app.logger)
-      let server = Task {
-        defer { found.finish() }
-        try await group.run()
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask {
+          defer { started.finish() }
+          try await group.run()
+        }
+        // None if it could not start, which its task says.
+        for await port in ports.prefix(1) {
+          let visits = try #require(URL(string: "http://127.0.0.1:\(port)/visits/ada"))
+          for count in expected {
+            let (answer, _) = try await URLSession.shared.data(from: visits)
+            #expect(String(decoding: answer, as: UTF8.self) == count)
+          }
+          await group.triggerGracefulShutdown()
+        }
+        try await tasks.waitForAll()
       }
-      let port = try #require(await ports.first { _ in true })
-      let visits = try #require(URL(string: "http://127.0.0.1:\(port)/visits/ada"))
-      for count in expected {
-        let (answer, _) = try await URLSession.shared.data(from: visits)
-        #expect(String(decoding: answer, as: UTF8.self) == count)
-      }
-      await group.triggerGracefulShutdown()
-      try await server.value
       await #expect { try await disk.get("ada") } throws: { ($0 as? CacheError)?.code == .closed }
     }
   }
