@@ -2,16 +2,14 @@
 struct KeyPatternParser {
   private typealias Step = KeyPattern.Step
 
-  /// Whether it begins with `(?i)`; then it is read in lower case, apart from what stands behind a backslash.
+  /// Whether it begins with `(?i)`; then it is read in lower case, apart from ranges.
   private(set) var ignoresCase = false
-  private let text: String
   private var rest: Substring
 
-  /// A search takes as many steps for each character.
+  /// What a character may be compared with, and the steps without a character.
   private static let longest = 1_000
 
   init(_ text: String) {
-    self.text = text
     rest = text[...]
     if take("(?i)") { ignoresCase = true }
   }
@@ -62,7 +60,7 @@ struct KeyPatternParser {
     if take("\\b") { return [.condition(.boundary)] }
     if take("\\B") { return [.condition(.noBoundary)] }
     guard let next = rest.first, !"*+?{".contains(next) else { throw malformed }
-    return [.one(CharacterSort(members: [try member()]))]
+    return [.one(CharacterSort(members: [folded(try member(inList: false))]))]
   }
 
   /// The members of a list, behind its opening bracket.
@@ -71,14 +69,16 @@ struct KeyPatternParser {
     while !take("]") {
       guard sort.members.count < Self.longest else { throw tooLong }
       guard !rest.isEmpty, !rest.hasPrefix("[") else { throw malformed }
-      let first = try member()
-      guard rest.hasPrefix("-"), !rest.hasPrefix("-]"), case .one(let low) = first else {
-        sort.members.append(first)
+      guard !["&&", "--", "~~"].contains(where: { rest.hasPrefix($0) }) else { throw unsupported }
+      let first = try member(inList: true)
+      guard rest.hasPrefix("-"), !rest.hasPrefix("-]"), !rest.hasPrefix("--"), case .one(let low) = first else {
+        sort.members.append(folded(first))
         continue
       }
       _ = take("-")
-      guard !rest.isEmpty, case .one(let high) = try member(), let low = CharacterSort.scalar(low),
-        let high = CharacterSort.scalar(high), low <= high
+      guard !rest.isEmpty, case .one(let high) = try member(inList: true),
+        let low = CharacterSort.scalar(low.unicodeScalars), let high = CharacterSort.scalar(high.unicodeScalars),
+        low <= high
       else { throw malformed }
       sort.members.append(.range(low...high))
     }
@@ -87,9 +87,8 @@ struct KeyPatternParser {
   }
 
   /// A character, or a backslash and what it makes of the next one.
-  private mutating func member() throws(QuantityError) -> CharacterSort.Member {
-    var character = rest.removeFirst()
-    if ignoresCase, character != "\\" { character = character.lowercased().first ?? character }
+  private mutating func member(inList: Bool) throws(QuantityError) -> CharacterSort.Member {
+    let character = rest.removeFirst()
     guard character == "\\" else { return .one(character) }
     guard let escaped = rest.popFirst() else { throw malformed }
     switch escaped {
@@ -101,11 +100,20 @@ struct KeyPatternParser {
     case "S": return .not(.space)
     case "t": return .one("\t")
     case "n": return .one("\n")
-    case "r": return .one("\r")
+    case "r":
+      // Together they are one character of a key, unless the second alone is repeated.
+      let isRepeated = rest.dropFirst(2).first.map { "*+?{".contains($0) } ?? false
+      return .one((inList || !isRepeated) && take("\\n") ? "\r\n" : "\r")
     default:
       guard !escaped.isLetter, !escaped.isNumber else { throw unsupported }
       return .one(escaped)
     }
+  }
+
+  /// A character as it is in keys whose case does not matter.
+  private func folded(_ member: CharacterSort.Member) -> CharacterSort.Member {
+    guard ignoresCase, case .one(let character) = member else { return member }
+    return .one(character.lowercased().first ?? character)
   }
 
   /// The steps as often as what stands behind them says.
@@ -123,8 +131,8 @@ struct KeyPatternParser {
     _ = take("?")
     guard !rest.hasPrefix("+") else { throw unsupported }
     guard rest.first.map({ !"*?{".contains($0) }) ?? true else { throw malformed }
-    let copies = range.most ?? range.least
-    guard copies <= Self.longest, copies * (steps.count + 1) <= Self.longest else { throw tooLong }
+    let (copies, work) = (range.most ?? range.least, Self.work(steps))
+    guard copies <= Self.longest, copies * work + (copies - range.least) <= Self.longest else { throw tooLong }
     var all: [Step] = []
     for _ in 0..<range.least { all += Self.moved(steps, by: all.count) }
     guard let most = range.most else {
@@ -139,16 +147,25 @@ struct KeyPatternParser {
     return all
   }
 
-  /// What stands in `{2}`, `{2,}` or `{2,5}`; the closing brace is left.
+  /// What stands in `{2}`, `{2,}`, `{,5}` or `{2,5}`; the closing brace is left.
   private mutating func counts() throws(QuantityError) -> (least: Int, most: Int?) {
     guard let end = rest.firstIndex(of: "}") else { throw malformed }
     let parts = rest[..<end].dropFirst().split(separator: ",", omittingEmptySubsequences: false)
     rest = rest[end...]
-    guard (1...2).contains(parts.count), let least = UInt16(parts[0]).map(Int.init) else { throw malformed }
-    if parts.count == 1 { return (least, least) }
-    if parts[1].isEmpty { return (least, nil) }
-    guard let most = UInt16(parts[1]).map(Int.init), most >= least else { throw malformed }
+    guard (1...2).contains(parts.count) else { throw malformed }
+    if parts.count == 1 || parts[1].isEmpty {
+      let least = try count(parts[0])
+      return (least, parts.count == 1 ? least : nil)
+    }
+    let (least, most) = (parts[0].isEmpty ? 0 : try count(parts[0]), try count(parts[1]))
+    guard most >= least else { throw malformed }
     return (least, most)
+  }
+
+  private func count(_ digits: Substring) throws(QuantityError) -> Int {
+    guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { throw malformed }
+    guard let count = UInt16(digits) else { throw tooLong }
+    return Int(count)
   }
 
   private mutating func take(_ text: String) -> Bool {
@@ -158,7 +175,15 @@ struct KeyPatternParser {
   }
 
   private func check(_ steps: [Step]) throws(QuantityError) {
-    guard steps.count <= Self.longest else { throw tooLong }
+    guard Self.work(steps) <= Self.longest else { throw tooLong }
+  }
+
+  /// What all of it takes for one character.
+  private static func work(_ steps: [Step]) -> Int {
+    steps.reduce(0) { work, step in
+      guard case .one(let sort) = step else { return work + 1 }
+      return work + sort.members.count
+    }
   }
 
   private static func moved(_ steps: [Step], by distance: Int) -> [Step] {
@@ -169,13 +194,12 @@ struct KeyPatternParser {
   }
 
   private var malformed: QuantityError {
-    QuantityError("“\(text)” is not a regular expression", "close its brackets, and escape . ( ) [ ] { } * + ?")
+    QuantityError("not a regular expression", "close its brackets, and escape . ( ) [ ] { } * + ?")
   }
 
   private var unsupported: QuantityError {
     QuantityError(
-      "“\(text)” is more than a search of a key can do",
-      "use . [ ] ( ) | * + ? { } ^ $ \\d \\w \\s \\b, and (?i) at the beginning")
+      "more than a search of a key can do", "use . [ ] ( ) | * + ? { } ^ $ \\d \\w \\s \\b, and (?i) at the beginning")
   }
 
   private var tooLong: QuantityError {

@@ -9,9 +9,12 @@ struct KeyPatternTests {
     "[\\]]",
     "\\d", "^\\D+$", "\\w", "\\W", "\\s", "\\S", "\\bab\\b", "\\Ba", "\\.", "\\\\", "^a*?b$", "(a*)*b", "((a|b)+)+c",
     "(?i)A", "(?i)^[A-C]+$", "\\Aa", "c\\z", "[\\d:]+$", "^[^\\d:]+$", "a(b(c|)|)a", "()", "|a", "[日-本]", "^(a?){3}$",
+    "^a{,2}$", "(?i)[A-z]", "(?i)[0-Z]", "(?i)[Z-a]", "(?i)[^A-z]", "[a~b]", "[-~]", "[é]", "\\r\\n", "a\\r\\nb",
+    "^[^\\r\\n]$", "[\\r\\n+]", "^\\r\\n{2}$", "a\\r\\n?b", "^(\\r\\n)+$",
   ]
   private static let keys =
     ["", "é", "e\u{301}", "ä", "日本", "A", "aB", "user:42", "a.b", "a\\b", "x ab y", "]", "-", "a\nb", "\r\n", "_", "C"]
+    + ["a\r\nb", "a\rb", "\r\n\r\n", "^", "Z", "z", "~", "+", "²", "½", "一", "Ⅷ", "‿", "1\u{301}"]
     + ["a", "b", "c"].flatMap { first in
       ["", "a", "b", "c"].flatMap { second in ["", "a", "b", "c"].map { first + second + $0 } }
     }
@@ -23,6 +26,24 @@ struct KeyPatternTests {
     for key in Self.keys {
       #expect(pattern.matches(key) == (try regex.firstMatch(in: key) != nil), "/\(text)/ in “\(key)”")
     }
+  }
+
+  @Test("a range of letters in any case holds both cases of what it names, and no more")
+  func anyCase() throws {
+    let pattern = try KeyPattern("(?i)[À-Þ]")
+    for key in ["É", "é", "×"] { #expect(pattern.matches(key), "\(key)") }
+    for key in ["÷", "e", "ß"] { #expect(!pattern.matches(key), "\(key)") }
+  }
+
+  @Test("what is repeated is counted as often as it is compared")
+  func counted() throws {
+    let letters = String((0..<900).compactMap { Unicode.Scalar(0x4e00 + $0).map(Character.init) })
+    #expect(try !KeyPattern("[\(letters)]b").matches(String(repeating: "a", count: 4_000)))
+    #expect(throws: QuantityError.self) { try KeyPattern("[\(letters)]{500}b") }
+    #expect(throws: QuantityError.self) { try KeyPattern("[\(letters)][\(letters)]") }
+    #expect(try KeyPattern("a{1000}").matches(String(repeating: "a", count: 1_000)))
+    #expect(try KeyPattern("a{0,500}").matches(String(repeating: "a", count: 500)))
+    #expect(throws: QuantityError.self) { try KeyPattern("a{0,501}") }
   }
 
   @Test("a search ends however many ways there are through the pattern", .timeLimit(.minutes(1)))
@@ -39,7 +60,11 @@ struct KeyPatternTests {
     arguments: [
       ("(", "close"), (")", "close"), ("[a", "close"), ("[]", "close"), ("a**", "close"), ("*a", "close"),
       ("a{", "close"),
-      ("a{2", "close"), ("a{x}", "close"), ("a{3,2}", "close"), ("[b-a]", "close"), ("\\", "close"), ("a|*", "close"),
+      ("a{2", "close"), ("a{+2}", "close"), ("a{-0}", "close"), ("a{2,+3}", "close"), ("a{,}", "close"),
+      ("a{70000}", "repeat less"),
+      ("[\\w&&\\d]", "use"), ("[a-z--b]", "use"), ("[a--b]", "use"), ("[a~~b]", "use"),
+      ("\\x41", "use"), ("a(?i)b", "use"), ("a{x}", "close"), ("a{3,2}", "close"), ("[b-a]", "close"), ("\\", "close"),
+      ("a|*", "close"),
       ("[[:digit:]]", "close"), ("[a-\\d]", "close"), ("a{}", "close"), ("(?=a)", "use"), ("(?<x>a)", "use"),
       ("(a)\\1", "use"),
       ("a++", "use"), ("\\p{L}", "use"), ("a{1001}", "repeat less"), ("(a{100}){100}", "repeat less"),
@@ -50,5 +75,7 @@ struct KeyPatternTests {
   func rejects(_ text: String, _ remedy: String) {
     let error = #expect(throws: QuantityError.self) { try KeyPattern(text) }
     #expect(error?.remedy.contains(remedy) == true, "\(error?.remedy ?? "")")
+    // A row of the screen has room for the remedy, however long the pattern.
+    #expect((error?.message.count ?? 0) < 50, "\(error?.message ?? "")")
   }
 }
