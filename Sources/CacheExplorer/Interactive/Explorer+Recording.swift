@@ -78,7 +78,9 @@ extension Explorer {
   func beginReplay(_ file: String, speed: Double?) async throws -> String {
     let recording = try await BlockingWork.run { try Recording(opening: file) }
     guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
-    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen)
+    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen, errands: errands) {
+      self.announce($0.text, level: $0.isGood ? .notice : .error)
+    }
     replay = show
     _ = await show.run()
     replay = nil

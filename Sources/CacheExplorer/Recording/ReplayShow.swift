@@ -9,8 +9,7 @@ import ExplorerText
 final class ReplayShow {
   private enum Letter: Sendable {
     case input(InputEvent)
-    case written(file: String, CommandLineState.Answer)
-    /// The next picture is due.
+    /// The next picture is due, or a file was written.
     case wake
   }
 
@@ -21,13 +20,22 @@ final class ReplayShow {
   private let clock = SystemClock()
   private let theme: Theme
   private let mailbox = Mailbox<Letter>()
+  private let errands: Errands
+  /// Says what became of a file to whoever is on the screen after this.
+  private let tell: @MainActor (CommandLineState.Answer) -> Void
   private var state: ReplayState
   private var exitStatus: Int32?
 
-  init(_ recording: Recording, speed: Double, screen: any Screen, theme: Theme = .standard) {
+  /// `errands`: What is waited for although this has ended; `nil` if nothing comes after it.
+  init(
+    _ recording: Recording, speed: Double, screen: any Screen, theme: Theme = .standard, errands: Errands? = nil,
+    tell: @escaping @MainActor (CommandLineState.Answer) -> Void = { _ in }
+  ) {
     self.screen = screen
     self.theme = theme
-    state = ReplayState(Playback(recording, speed: speed), size: screen.size)
+    self.errands = errands ?? Errands()
+    self.tell = tell
+    state = ReplayState(Playback(recording, speed: speed), size: screen.size, outlives: errands != nil)
   }
 
   /// What the person does, while somebody else listens to the screen.
@@ -80,7 +88,6 @@ final class ReplayShow {
   private func receive(_ letter: Letter) {
     switch letter {
     case .wake: break
-    case .written(let file, let answer): state.wrote(file, answer)
     case .input(let event):
       if case .terminate(let signal) = event, signal != 0 { exitStatus = 128 + signal }
       for effect in state.handle(event) { carryOut(effect) }
@@ -94,7 +101,7 @@ final class ReplayShow {
     case .suspend: screen.suspend()
     case .export(let file):
       let (recording, theme) = (state.playback.recording, theme)
-      Task {
+      errands.begin { [self] in
         let answer: CommandLineState.Answer
         do {
           let report = try await BlockingWork.run { try Asciicast.write(recording, to: file, theme: theme) }
@@ -102,7 +109,8 @@ final class ReplayShow {
         } catch {
           answer = .init(isGood: false, text: String(describing: error))
         }
-        mailbox.post(.written(file: file, answer))
+        state.wrote(file, answer)
+        if exitStatus == nil { mailbox.post(.wake) } else { tell(answer) }
       }
     }
   }

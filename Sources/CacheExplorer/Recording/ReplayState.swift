@@ -30,16 +30,19 @@ struct ReplayState: Sendable {
   var answer: CommandLineState.Answer?
   /// The files that are being written.
   private var writing: [String] = []
+  /// They are written to the end although the replay is left.
+  private let outlives: Bool
   /// The person was told that leaving now leaves them unwritten.
-  private var isWarned = false
+  private(set) var isWarned = false
   private(set) var isHelping = false
   /// The moment as the person looks at it, with screens, filters and sizes of their own; `nil` while the film is shown.
   private var look: Model?
   /// What is found by its name, while something is looked for.
   private(set) var palette: ActionPalette?
 
-  init(_ playback: Playback, size: Size) {
+  init(_ playback: Playback, size: Size, outlives: Bool = false) {
     self.playback = playback
+    self.outlives = outlives
     self.size = size
     answer = playback.recording.note.map { CommandLineState.Answer(isGood: false, text: $0) }
   }
@@ -213,13 +216,18 @@ struct ReplayState: Sendable {
   /// Takes note of what became of a file.
   mutating func wrote(_ file: String, _ answer: CommandLineState.Answer) {
     if let place = writing.firstIndex(of: file) { writing.remove(at: place) }
+    isWarned = false
     self.answer = answer
   }
 
   private mutating func leave() -> [Effect] {
-    guard let file = writing.first, !isWarned else { return [.leave] }
+    guard let file = writing.first, !outlives, !isWarned else { return [.leave] }
     isWarned = true
-    answer = CommandLineState.Answer(isGood: false, text: "\(file) is still being written; q again leaves without it")
+    let text =
+      writing.count == 1
+      ? "\(file) is still being written; q again leaves without it"
+      : "\(writing.count) files are still being written; q again leaves without them"
+    answer = CommandLineState.Answer(isGood: false, text: text)
     return []
   }
 

@@ -63,7 +63,8 @@ enum ReplayBar {
     let x = canvas.write(DisplayText(text), x: rect.x, y: rect.y, style: style, limit: rect.width)
     let room = max(0, rect.right - x - 2)
     let need = state.shown?.size ?? playback.model.size
-    if let failure = playback.failure {
+    // A question goes first.
+    if let failure = playback.failure, !state.isWarned || state.answer == nil {
       canvas.write("✕ " + DisplayText(failure.description), x: x + 1, y: rect.y, style: .error, limit: room)
     } else if let answer = state.answer {
       let sign = Span(answer.isGood ? "✓ " : "✕ ", answer.isGood ? .hit : .error)

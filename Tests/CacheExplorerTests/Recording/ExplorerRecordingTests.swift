@@ -162,7 +162,7 @@ import Testing
     try await see(screen, "step 7") { $0.lines.last?.contains("REPLAY") == true }
     screen.send(.key(.character("L")))
     try await see(screen, "step 8") { $0.lines.last?.hasPrefix(" ■ REPLAY") == true }
-    screen.send(.key(.character("q")))
+    screen.type(":export \(path).cast\nq")
     try await see(screen, "step 9") { $0.lines.contains { $0.contains(" → done, back; this") } }
     screen.type(":replay /no/such.rec\n")
     try await see(screen, "step 10") {
@@ -171,7 +171,25 @@ import Testing
     screen.send(.key(.escape))
     screen.type("q")
     #expect(await session.value == 0)
+    #expect(FileManager.default.fileExists(atPath: path + ".cast"))
     try await explorer.live.close()
+  }
+
+  @Test("What a replay in a live session exports is written to its end without a question, and told there")
+  func exported() async throws {
+    let folder = try TemporaryFolder()
+    let recorded = try RecordedSession.random(8, steps: 9, in: folder)
+    let (errands, cast) = (Errands(), folder.url.appending(path: "a.cast").path())
+    var told: [CommandLineState.Answer] = []
+    let screen = RecordingScreen(size: Size(width: 120, height: 40))
+    let show = ReplayShow(try recorded.opened(), speed: 1, screen: screen, errands: errands) { told.append($0) }
+    for character in ":export \(cast)" { show.post(.key(.character(character))) }
+    for event: InputEvent in [.key(.enter), .key(.character("q")), .terminate(signal: 15)] { show.post(event) }
+    #expect(await show.run() == 0)
+    await errands.end()
+    #expect(told.map(\.isGood) == [true])
+    #expect(told.first?.text.hasSuffix(" written to \(cast)") == true)
+    #expect(FileManager.default.fileExists(atPath: cast))
   }
 
   @Test("Where there is no screen, record, replay and jump say so")

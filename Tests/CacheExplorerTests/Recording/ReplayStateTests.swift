@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Foundation
 import Testing
 
 @testable import CacheExplorer
@@ -165,14 +166,40 @@ struct ReplayStateTests {
     _ = state.handle(.key(.escape))
     #expect(state.handle(.terminate(signal: 15)) == [.leave])
     // What is still being written would not be there.
+    let written = CommandLineState.Answer(isGood: true, text: "it is written")
     for key in ["q", ":"] {
+      state.wrote("a.cast", written)
       #expect(run("export a.cast") == [.export("a.cast")])
       #expect(key == "q" ? state.handle(.key(.character("q"))) == [] : run("quit") == [])
       #expect(bar(state).contains("a.cast is still being written; q again leaves without it"))
       #expect(state.handle(.key(.character("q"))) == [.leave])
     }
-    for _ in 0..<3 { state.wrote("a.cast", CommandLineState.Answer(isGood: true, text: "it is written")) }
+    state.wrote("a.cast", written)
     #expect(bar(state).contains("it is written"))
+    #expect(state.handle(.key(.character("q"))) == [.leave])
+  }
+
+  @Test("Whoever leaves is asked about every file that is being written, in a damaged recording as well")
+  func asks() throws {
+    let folder = try TemporaryFolder()
+    var state = try state(in: folder)
+    let text = try String(contentsOfFile: state.playback.recording.file, encoding: .utf8)
+    let damaged = text.replacing("\"message\":{\"log\"", with: "\"message\":{\"unknown\"")
+    state.playback = Playback(try Recording(Array(damaged.utf8), file: "a.rec"))
+    state.playback.go(to: .max)
+    #expect(bar(state).contains("✕ a.rec:"))
+    for file in ["a.cast", "b.cast"] {
+      for character in ":export \(file)" { _ = state.handle(.key(.character(character))) }
+      #expect(state.handle(.key(.enter)) == [.export(file)])
+    }
+    press(.character("q"), in: &state)
+    #expect(bar(state).contains("✕ 2 files are still being written; q again leaves without them"))
+    press(.left, in: &state)
+    state.playback.go(to: .max)
+    #expect(bar(state).contains("✕ a.rec:"))
+    state.wrote("a.cast", CommandLineState.Answer(isGood: true, text: "it is written"))
+    press(.character("q"), in: &state)
+    #expect(bar(state).contains("✕ b.cast is still being written; q again leaves without it"))
     #expect(state.handle(.key(.character("q"))) == [.leave])
   }
 
