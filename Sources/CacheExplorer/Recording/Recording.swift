@@ -59,7 +59,8 @@ struct Recording: Sendable {
     do {
       data = try StandardStreams.readFile(path, atMost: 1)
       // Another file may have any size, and is not read.
-      let isRecording = data.starts(with: RecordingFormat.beginning.utf8)
+      let isRecording =
+        data.first == UInt8(ascii: "{") && String(decoding: data, as: UTF8.self).contains(RecordingFormat.name)
       data = isRecording ? try StandardStreams.readFile(path, atMost: .max) : Data()
     } catch { throw failure("\(error)") }
     try self.init([UInt8](data), file: path)

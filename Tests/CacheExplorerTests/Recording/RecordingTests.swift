@@ -134,6 +134,10 @@ import Testing
     lines[5] = "what is this"
     #expect(failure(lines.joined(separator: "\n") + "\n").hasPrefix("a.rec:6: error: this is no line of a recording; "))
     #expect(failure(lines[0] + "\n").contains("has no picture"))
+    // As another program writes the first line again.
+    let spaced = text.replacing("{\"format\":", with: "{ \"format\" : ")
+    try spaced.write(toFile: session.path, atomically: true, encoding: .utf8)
+    #expect(try !Recording(opening: session.path).pictures.isEmpty)
     let none = #expect(throws: RecordingFailure.self) { try Recording(opening: "/no/such.rec") }
     #expect(
       none?.description.contains("/no/such.rec: error: the recording cannot be read (No such file or directory); ")
