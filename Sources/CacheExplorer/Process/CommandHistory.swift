@@ -25,7 +25,7 @@ struct CommandHistory: Sendable {
   static let most = CommandLineState.historyCapacity
   /// A file that is longer is cut when it is read.
   private static let mostBytes = 256 << 10
-  /// One that is longer than that is not read.
+  /// One that is longer than that is neither read nor made longer still.
   private static let mostBytesRead = 16 << 20
 
   let path: String
@@ -46,6 +46,7 @@ struct CommandHistory: Sendable {
   /// Adds a line to the file at once, so that a session that ends badly loses nothing and two do not undo each other.
   func append(_ line: String) {
     guard Self.mayKeep(line) else { return }
+    if let found = try? FoundFile(path), found.bytes > Self.mostBytesRead { return }
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -48,6 +48,8 @@ struct CommandHistoryTests {
     try Data("get a\n".utf8).write(to: URL(filePath: large))
     #expect(unsafe truncate(large, 17 << 20) == 0)
     #expect(CommandHistory(path: large).lines.isEmpty)
+    CommandHistory(path: large).append("get b")
+    #expect(try FileManager.default.attributesOfItem(atPath: large)[.size] as? Int == 17 << 20)
   }
 
   @Test("It is bounded, and a long file is cut")
