@@ -27,14 +27,14 @@ package enum ConfigurationFile {
     guard found.kind != .directory else {
       throw failure(path, "this is a directory", "name the configuration file in it")
     }
+    guard found.kind == .ordinary else {
+      throw failure(path, "this is no ordinary file", "write the configuration into one, and name that")
+    }
     guard found.bytes <= mostBytes else {
       throw failure(path, "the file has \(found.bytes) bytes", "a configuration has at most \(mostBytes)")
     }
     let bytes: Data
     do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
-      guard isOrdinary(path) else {
-        throw failure(path, "this is no ordinary file", "write the configuration into one, and name that")
-      }
       throw failure(path, "the file cannot be read\(FoundFile.reason(of: error))", "check its permissions")
     }
     guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
