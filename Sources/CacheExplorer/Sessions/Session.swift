@@ -23,7 +23,7 @@ enum Session {
   enum Script: Sendable {
     /// All of them are understood before the first one is carried out.
     case commands([any Verb])
-    /// Each is answered before the next one is read.
+    /// Each is answered before the next one is looked at.
     case dialogue(AsyncStream<InputLines.Line>)
   }
 

@@ -8,8 +8,8 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run", abstract: "Runs commands on a cache without a screen, one per line.",
     discussion: """
       A script is parsed completely before any of it is carried out. With --format json, standard input is a dialogue \
-      instead: each line is answered before the next one is read, with one object on one line, and a line that cannot be \
-      parsed is answered with an error, so that another program can drive a cache.
+      instead: each line is answered before the next one is looked at, with one object on one line, and a line that \
+      cannot be parsed is answered with an error, so that another program can drive a cache.
       """)
 
   @Argument(help: .configuration, completion: .configuration) var config: String
