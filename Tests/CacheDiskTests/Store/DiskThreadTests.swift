@@ -278,7 +278,7 @@ import Testing
         _ = try? Level(directory: other.path)
         opened.signal()
       }
-      isFree.withLock { $0 = opened.wait(timeout: .now() + 30) == .success }
+      isFree.withLock { $0 = opened.wait(timeout: .now() + 20) == .success }
       return real(directory)
     }
     let second = try open(calls: calls)
@@ -320,7 +320,7 @@ import Testing
         _ = try? Level(directory: other.path, sharing: sharing)
         opened.signal()
       }
-      let isFree = opened.wait(timeout: .now() + 10) == .success
+      let isFree = opened.wait(timeout: .now() + 20) == .success
       answers.withLock { $0.append(isFree) }
     }
     #expect(answers.withLock { !$0.isEmpty && !$0.contains(false) })

@@ -15,11 +15,11 @@ import Testing
     queues.async { works.wait() }
     for _ in 0..<4 { queues.async { isDone.signal() } }
     works.signal()
-    for _ in 0..<4 where isDone.wait(timeout: .now() + 10) == .timedOut { Issue.record("a read waits for another") }
+    for _ in 0..<4 where isDone.wait(timeout: .now() + 20) == .timedOut { Issue.record("a read waits for another") }
     hangs.signal()
     // Each is free again.
     for _ in 0..<4 { queues.async { isDone.signal() } }
-    for _ in 0..<4 where isDone.wait(timeout: .now() + 10) == .timedOut { Issue.record("a thread is not free") }
+    for _ in 0..<4 where isDone.wait(timeout: .now() + 20) == .timedOut { Issue.record("a thread is not free") }
   }
 
   @Test("what has waited goes in the order in which it came, and nothing of it stays")
@@ -43,7 +43,7 @@ import Testing
         }
       }
       begins.signal()
-      #expect(isDone.wait(timeout: .now() + 10) == .success)
+      #expect(isDone.wait(timeout: .now() + 20) == .success)
       #expect(left == nil)
     }
     #expect(order.withLock { $0 } == [0, 1, 2, 3, 4])
