@@ -4,12 +4,14 @@ struct KeyPatternParser {
 
   /// Whether it begins with `(?i)`; then it is read in lower case, apart from ranges.
   private(set) var ignoresCase = false
+  private let text: String
   private var rest: Substring
 
   /// What a character may be compared with, and the steps without a character.
   private static let longest = 1_000
 
   init(_ text: String) {
+    self.text = text
     rest = text[...]
     if take("(?i)") { ignoresCase = true }
   }
@@ -193,16 +195,20 @@ struct KeyPatternParser {
     }
   }
 
+  /// As much as tells it apart and leaves room for what is wrong.
+  private var quoted: String { text.count > 20 ? "“\(text.prefix(20))…”" : "“\(text)”" }
+
   private var malformed: QuantityError {
-    QuantityError("not a regular expression", "close its brackets, and escape . ( ) [ ] { } * + ?")
+    QuantityError("\(quoted) is not a regular expression", "close its brackets, and escape . ( ) [ ] { } * + ?")
   }
 
   private var unsupported: QuantityError {
     QuantityError(
-      "more than a search of a key can do", "use . [ ] ( ) | * + ? { } ^ $ \\d \\w \\s \\b, and (?i) at the beginning")
+      "\(quoted) is more than a search of a key can do",
+      "use . [ ] ( ) | * + ? { } ^ $ \\d \\w \\s \\b, and (?i) at the beginning")
   }
 
   private var tooLong: QuantityError {
-    QuantityError("a regular expression of more than \(Self.longest) steps", "repeat less, and nest less")
+    QuantityError("\(quoted) has more than \(Self.longest) steps", "repeat less, and nest less")
   }
 }

@@ -226,7 +226,7 @@ private let badOperators: [(text: String, problems: [String])] = [
   (
     "conditioned: { when: { matches: \"[\" }, level: origin }",
     [
-      "37: error: “matches” of when: not a regular expression; "
+      "37: error: “matches” of when: “[” is not a regular expression; "
         + "close its brackets, and escape . ( ) [ ] { } * + ?"
     ]
   ),
