@@ -326,4 +326,46 @@ import Testing
     #expect(answers.withLock { !$0.isEmpty && !$0.contains(false) })
     for level in [first, second] { try await level.close() }
   }
+
+  @Test("who closes a shared directory while another level is about to join is the last, and leaves it free")
+  func closingBeforeJoining() async throws {
+    let path = folder.path
+    @Sendable func open(_ onBoot: @escaping @Sendable () -> Void) throws -> Level {
+      try Level(
+        directory: path, sharing: .acrossProcesses, keyCoding: .canonicalText, valueCoding: .data,
+        clock: AskedClock(onBoot: onBoot))
+    }
+    let first = try open {}
+    final class Seen: Sendable {
+      let isAsked = Mutex(false)
+      let isFree = Mutex(false)
+    }
+    let seen = Seen()
+    // On a thread that no task needs.
+    let second = try await withCheckedThrowingContinuation { opened in
+      Thread.detachNewThread {
+        let level = Result {
+          try open {
+            let isFirst = seen.isAsked.withLock { asked in
+              defer { asked = true }
+              return !asked
+            }
+            guard isFirst else { return }
+            let closed = DispatchSemaphore(value: 0)
+            Task {
+              try? await first.close()
+              let alone = try? Level(directory: path, keyCoding: .canonicalText, valueCoding: .data)
+              seen.isFree.withLock { $0 = alone != nil }
+              try? await alone?.close()
+              closed.signal()
+            }
+            _ = closed.wait(timeout: .now() + 20)
+          }
+        }
+        opened.resume(with: level)
+      }
+    }
+    #expect(seen.isFree.withLock { $0 })
+    try await second.close()
+  }
 }

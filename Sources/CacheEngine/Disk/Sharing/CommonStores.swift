@@ -28,10 +28,7 @@ enum CommonStores {
       while true {
         let (found, isNew) = try open.withLock { stores -> (Joined, Bool) in
           let part = Part(identity: directory.identity, number: 0)
-          if !settings.isApart, let joined = stores[part] {
-            if joined.users > 0 { stores[part]?.users += 1 }
-            return (joined, false)
-          }
+          if !settings.isApart, let joined = stores[part] { return (joined, false) }
           var settings = settings
           // A program may change its working directory.
           settings.path = directory.path
@@ -49,6 +46,11 @@ enum CommonStores {
           found.store.ended.wait()
           continue
         }
+        if !isNew {
+          // Whatever that takes, nobody else waits for it; and until it is known, nobody's close is not the last.
+          try found.store.expect(settings)
+          guard join(found.store) else { continue }
+        }
         try awaitOpening(found.store, settings)
         if settings.durability == .synced { found.store.expectSyncedWrites() }
         return found.store
@@ -58,20 +60,16 @@ enum CommonStores {
     }
   }
 
-  private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
-    do {
-      // Whatever that takes, nobody else waits for it.
-      try store.expect(settings)
-      try awaitRole(of: store)
-      // Whoever asks for entries in plain text has the key.
-      _ = try StoreSealing.open(store.directory, cipher: settings.cipher, access: .readOnly)
-    } catch {
-      if leave(store) { store.ended.wait() }
-      throw error
+  /// Takes part in a store, unless it has begun to end meanwhile.
+  private static func join(_ store: CommonStore) -> Bool {
+    open.withLock { stores in
+      guard let joined = stores[store.part], joined.store === store, joined.users > 0 else { return false }
+      stores[store.part]?.users += 1
+      return true
     }
   }
 
-  private static func awaitRole(of store: CommonStore) throws {
+  private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
     // The process that has the lock may be starting and reading a long log, or ending and writing its index.
     let patience = DispatchTimeInterval.milliseconds(Int(min(5 * store.limit / 1_000_000, 3_600_000)))
     let isInTime = store.opening.wait(timeout: .now() + patience) == .success
@@ -82,11 +80,18 @@ enum CommonStores {
       if case .guest(_, _, isWelcome: false) = state.role { return (state.refusal, false) }
       return (state.refusal, true)
     }
-    if let refusal { throw refusal }
-    guard isThere || isInTime else {
-      throw CacheError(
-        .inUse,
-        "another program has the store in \(store.directory.path) open, and does not share it or does not answer")
+    do {
+      if let refusal { throw refusal }
+      guard isThere || isInTime else {
+        throw CacheError(
+          .inUse,
+          "another program has the store in \(store.directory.path) open, and does not share it or does not answer")
+      }
+      // Whoever asks for entries in plain text has the key.
+      _ = try StoreSealing.open(store.directory, cipher: settings.cipher, access: .readOnly)
+    } catch {
+      if leave(store) { store.ended.wait() }
+      throw error
     }
   }
 
@@ -94,7 +99,7 @@ enum CommonStores {
   @discardableResult
   static func leave(_ store: CommonStore, _ continuation: CheckedContinuation<Void, any Error>? = nil) -> Bool {
     let isLast = open.withLock { stores in
-      guard let joined = stores[store.part], joined.users > 0 else { return false }
+      guard let joined = stores[store.part], joined.store === store, joined.users > 0 else { return false }
       stores[store.part]?.users -= 1
       guard joined.users == 1 else { return false }
       store.state.withLock { state in
@@ -108,7 +113,7 @@ enum CommonStores {
   }
 
   static func forget(_ store: CommonStore) {
-    _ = open.withLock { $0.removeValue(forKey: store.part) }
+    open.withLock { stores in if stores[store.part]?.store === store { stores[store.part] = nil } }
   }
 }
 
