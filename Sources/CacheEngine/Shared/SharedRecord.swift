@@ -116,8 +116,8 @@ struct SharedRecord: Equatable, Sendable {
       let stamp = reader.take(count: SharedToken.length)
       let bodySum = reader.take(UInt64.self)
       _ = reader.take(UInt64.self)
-      guard
-        UInt64(bytes.count - headLength) == UInt64(typeLength) + UInt64(keyLength) + UInt64(tagsLength) &+ valueLength,
+      guard valueLength <= UInt64(bytes.count),
+        UInt64(bytes.count - headLength) == UInt64(typeLength) + UInt64(keyLength) + UInt64(tagsLength) + valueLength,
         unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: raw[headLength...]), seed: seed) == bodySum
       else { return .damaged }
       var record = SharedRecord(
