@@ -34,17 +34,23 @@ package struct KeyMask: Sendable, Equatable {
         .filter { !$0.isEmpty }.map { (spelling: $0, name: name(of: key)) }
     }
     // The longest first: one key may begin with another.
-    return Self.hide(spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }[...], in: text)
+    var pieces = [(text: text, isName: false)]
+    for (spelling, name) in spellings.sorted(by: { $0.spelling.utf8.count > $1.spelling.utf8.count }) {
+      pieces = pieces.flatMap { piece in
+        // A name that was put in is looked at no more: a short key may stand in it.
+        piece.isName
+          ? [piece]
+          : Array(Self.split(piece.text, at: spelling).map { [($0, false)] }.joined(separator: [(name, true)]))
+      }
+    }
+    return pieces.map(\.text).joined()
   }
 
-  /// A name that is put in is looked at no more: a short key may stand in it.
-  private static func hide(_ keys: ArraySlice<(spelling: String, name: String)>, in text: String) -> String {
-    guard let (spelling, name) = keys.first, !text.isEmpty else { return text }
-    let pieces = text.unicodeScalars.split(separator: spelling.unicodeScalars, omittingEmptySubsequences: false)
+  private static func split(_ text: String, at spelling: String) -> [String] {
+    text.unicodeScalars.split(separator: spelling.unicodeScalars, omittingEmptySubsequences: false)
       // Also what only looks the same: a level may know a key in its canonical form.
       .flatMap { String($0).split(separator: spelling, omittingEmptySubsequences: false) }
       .flatMap { split(String($0), atBeginningsOf: spelling) }
-    return pieces.map { hide(keys.dropFirst(), in: $0) }.joined(separator: name)
   }
 
   /// Beginnings that are shorter say little, and stand in front of an ellipsis by chance.
