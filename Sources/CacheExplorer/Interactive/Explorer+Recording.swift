@@ -17,10 +17,12 @@ extension Explorer {
     mailbox.post(.recording(recorder?.status))
   }
 
-  /// Says what became of the recording, once the screen is gone.
+  /// Says what became of the recording, and which files could not be written, once the screen is gone.
   ///
-  /// - Returns: The exit status, which tells that it is not whole if there is nothing else to tell.
-  func concludeRecording(_ exitStatus: Int32) -> Int32 {
+  /// - Returns: The exit status, which tells that something is not whole if there is nothing else to tell.
+  func concludeFiles(_ exitStatus: Int32) -> Int32 {
+    for problem in lastProblems { StandardStreams.complain("error: \(problem)") }
+    let exitStatus = exitStatus == 0 && !lastProblems.isEmpty ? ProgramFailure.Status.usage.rawValue : exitStatus
     guard let recorder else { return exitStatus }
     let status = recorder.status
     if let problem = recorder.problem {
@@ -58,6 +60,18 @@ extension Explorer {
     return "recorded \(Format.bytes(status.bytes)); see it with replay \(old.path)"
   }
 
+  /// What no picture tells any more of files that were being written.
+  var lastProblems: [String] {
+    unseen.compactMap { message in
+      switch message {
+      case .finished(let result, let line)
+      where result.outcome == .error && ["export", "record"].contains(result.command):
+        "\(line ?? result.command): \(result.error ?? "")"
+      default: nil
+      }
+    }
+  }
+
   /// Notes how the recording does, once a second.
   func tellRecording() {
     guard let recorder else { return }
@@ -78,8 +92,11 @@ extension Explorer {
   func beginReplay(_ file: String, speed: Double?) async throws -> String {
     let recording = try await BlockingWork.run { try Recording(opening: file) }
     guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
-    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen, errands: errands) {
-      self.announce($0.text, level: $0.isGood ? .notice : .error)
+    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen, errands: errands) { [self] in
+      announce($0.text, level: $0.isGood ? .notice : .error)
+      guard !$0.isGood else { return }
+      mailbox.post(
+        .finished(CommandResult(command: "export", outcome: .error, microseconds: 0, error: $0.text), line: nil))
     }
     replay = show
     _ = await show.run()

@@ -49,6 +49,8 @@ final class Explorer {
   /// Between two looks at everything that the levels hold.
   var surveyPause = Duration.seconds(1)
   var exitStatus: Int32?
+  /// What came too late for a picture.
+  private(set) var unseen: [Message] = []
   private var isPrepared = false
   var recorder: Recorder?
   /// A recorded session is on the screen in place of this one, which goes on.
@@ -128,6 +130,7 @@ final class Explorer {
     for task in sources { await task.value }
     await commands.end()
     await errands.end()
+    unseen += mailbox.takeAtOnce()
     recorder?.finish()
     await interpreter.stopWorkload()
     return exitStatus ?? 0
@@ -166,7 +169,7 @@ final class Explorer {
       for effect in update(&model, message, notedBy: recorder) { carryOut(effect) }
       if case .tick = message { tellRecording() }
     }
-    guard exitStatus == nil else { return }
+    guard exitStatus == nil else { return unseen += messages }
     drawInTime(isAsked: !messages.allSatisfy(\.isNews))
     tellTime()
     // Whatever else is drawn meanwhile is such a step as well.

@@ -21,10 +21,12 @@ final class ReplayShow {
   private let theme: Theme
   private let mailbox = Mailbox<Letter>()
   private let errands: Errands
-  /// Says what became of a file to whoever is on the screen after this.
+  /// Says what became of a file, of which no picture told, to whoever comes after this.
   private let tell: @MainActor (CommandLineState.Answer) -> Void
   private var state: ReplayState
   private var exitStatus: Int32?
+  /// What became of files since the last picture.
+  private var untold: [CommandLineState.Answer] = []
 
   /// `errands`: What is waited for although this has ended; `nil` if nothing comes after it.
   init(
@@ -66,6 +68,7 @@ final class ReplayShow {
       for letter in letters where exitStatus == nil { receive(letter) }
       if exitStatus == nil { draw() }
     }
+    for answer in untold { tell(answer) }
     return exitStatus ?? 0
   }
 
@@ -83,6 +86,7 @@ final class ReplayShow {
     var canvas = Canvas(state.size)
     view(state, on: &canvas)
     screen.show(canvas)
+    untold.removeAll { $0 == state.answer }
   }
 
   private func receive(_ letter: Letter) {
@@ -109,9 +113,15 @@ final class ReplayShow {
         } catch {
           answer = .init(isGood: false, text: String(describing: error))
         }
-        state.wrote(file, answer)
-        if exitStatus == nil { mailbox.post(.wake) } else { tell(answer) }
+        wrote(file, answer)
       }
     }
+  }
+
+  func wrote(_ file: String, _ answer: CommandLineState.Answer) {
+    state.wrote(file, answer)
+    guard exitStatus == nil else { return tell(answer) }
+    untold.append(answer)
+    mailbox.post(.wake)
   }
 }

@@ -53,7 +53,7 @@ extension Session {
     for note in attached.notes + attached.warnings + [screen.warning].compactMap(\.self) { explorer.announce(note) }
     var status = await explorer.run(workload: nil)
     screen.close()
-    status = explorer.concludeRecording(status)
+    status = explorer.concludeFiles(status)
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }

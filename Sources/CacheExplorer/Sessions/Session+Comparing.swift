@@ -110,9 +110,10 @@ extension Session {
     }
     split.sides = { explorers.map { (title: $0.model.title, hits: $0.live.hitShare) } }
     let input = Task { await split.run() }
-    let status = await run(explorers, workload)
+    var status = await run(explorers, workload)
     screen.close()
     await input.value
+    for explorer in explorers { status = explorer.concludeFiles(status) }
     for explorer in explorers { try await close(explorer.live) }
     if status != 0 { throw ExitCode(status) }
   }

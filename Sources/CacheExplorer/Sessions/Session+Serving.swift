@@ -140,7 +140,7 @@ extension Session {
     screen.close()
     // Signals are the way to end it; a terminal that is gone is not.
     if [SIGTERM, SIGINT].contains(status - 128) { status = 0 }
-    status = explorer.concludeRecording(status)
+    status = explorer.concludeFiles(status)
     await served.stop(serving.grace)
     let result = await work.result
     await watch.value

@@ -193,7 +193,7 @@ enum Session {
     for note in [show.caption, screen.warning, greeting].compactMap(\.self) { explorer.announce(note) }
     var status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
-    status = explorer.concludeRecording(status)
+    status = explorer.concludeFiles(status)
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }
@@ -253,9 +253,15 @@ enum Session {
       return
     }
     let screen = try terminal(appearance, environment)
-    let status = await ReplayShow(recording, speed: speed, screen: screen, theme: appearance.theme).runAlone()
+    var problems: [String] = []
+    let status = await ReplayShow(
+      recording, speed: speed, screen: screen, theme: appearance.theme,
+      tell: { if !$0.isGood { problems.append($0.text) } }
+    ).runAlone()
     screen.close()
+    for problem in problems { StandardStreams.complain("error: \(problem)") }
     if status != 0 { throw ExitCode(status) }
+    if !problems.isEmpty { throw ExitCode(ProgramFailure.Status.usage.rawValue) }
   }
 
   /// Tells everything in sentences.

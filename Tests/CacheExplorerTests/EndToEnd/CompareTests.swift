@@ -185,14 +185,20 @@ import Testing
       return header.contains("A small") && header.contains("B large") && header.contains("0.0%")
         && $0.screen.rows.contains { $0.components(separatedBy: "key:").count > 2 }
     }
+    // A file is written by one of them.
+    terminal.send("\u{1b}OQ:record \(folder.url.path())/a.rec\r")
+    try await terminal.wait(forText: "● REC")
+    terminal.send("\u{1b}OS")
+    try await terminal.wait(for: "both again") { $0.screen.rows[0].contains("B large") }
     terminal.send("q")
     try await terminal.wait(for: "both questions") {
-      $0.screen.rows.contains { $0.components(separatedBy: "the workload loop runs: quit?").count == 3 }
+      $0.screen.rows.contains { $0.components(separatedBy: "the workload loop runs").count == 3 }
     }
     terminal.send("y")
     #expect(try await terminal.ending() == .exited(0))
     #expect(terminal.modes == terminal.modesBefore)
     #expect(!terminal.sight.screen.isAlternate)
+    #expect(terminal.sight.screen.contains("watch it with cache-explorer --replay"))
 
     let cases: [([String], Int32, String)] = [
       (["--run", "zipff"], 2, "zipf"), (["--run", "zipf", "--trace", "-"], 2, "exclude each other"),

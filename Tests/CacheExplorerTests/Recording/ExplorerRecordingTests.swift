@@ -192,6 +192,55 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: cast))
   }
 
+  @Test("What became of a file that no picture told of is told to whoever comes next")
+  func untold() async throws {
+    let folder = try TemporaryFolder()
+    let recorded = try RecordedSession.random(8, steps: 9, in: folder)
+    let screen = RecordingScreen(size: Size(width: 120, height: 40))
+    var told: [String] = []
+    let show = ReplayShow(try recorded.opened(), speed: 1, screen: screen) { told.append($0.text) }
+    let session = Task { await show.run() }
+    show.wrote("a.cast", .init(isGood: false, text: "the first failed"))
+    try await see(screen, "the first one") { $0.lines.last?.contains("the first failed") == true }
+    show.wrote("b.cast", .init(isGood: false, text: "the second failed"))
+    show.post(.key(.character("q")))
+    #expect(await session.value == 0)
+    #expect(told == ["the second failed"])
+  }
+
+  @Test("A file that could not be written is told when the screen is gone, and by the status")
+  func late() async throws {
+    let screen = RecordingScreen()
+    let explorer = try await explorer(screen)
+    let session = Task { await explorer.run(workload: nil) }
+    try await see(screen, "anything") { _ in true }
+    let failed = CommandResult(command: "export", outcome: .error, microseconds: 0, error: "the disk is full")
+    explorer.mailbox.post(.finished(failed, line: "export a.csv"))
+    explorer.mailbox.post(.finished(CommandResult(command: "get", outcome: .error, microseconds: 0), line: "get a"))
+    explorer.mailbox.post(.input(.key(.character("q"))))
+    #expect(await session.value == 0)
+    #expect(explorer.lastProblems == ["export a.csv: the disk is full"])
+    #expect(explorer.concludeFiles(0) == 2 && explorer.concludeFiles(143) == 143)
+    try await explorer.live.close()
+  }
+
+  @Test("A file that is only being written when the person leaves is told as well")
+  func later() async throws {
+    let screen = RecordingScreen()
+    let explorer = try await explorer(screen)
+    let session = Task { await explorer.run(workload: nil) }
+    try await see(screen, "anything") { _ in true }
+    explorer.answer("export", line: "export a.svg") {
+      // Until the screen is closed.
+      _ = await screen.canvas { _ in false }
+      throw CommandFailure(message: "no room")
+    }
+    screen.type("q")
+    #expect(await session.value == 0)
+    #expect(explorer.lastProblems == ["export a.svg: no room"])
+    try await explorer.live.close()
+  }
+
   @Test("Where there is no screen, record, replay and jump say so")
   func headless() async throws {
     let screen = RecordingScreen()

@@ -10,12 +10,15 @@ package final class Mailbox<Letter: Sendable>: Sendable {
 
   package func post(_ letter: Letter) { letters.put { $0.append(letter) } }
 
+  /// What has come, if something has.
+  package func takeAtOnce() -> [Letter] { letters.take(leaving: []) }
+
   /// Waits until something has come.
   ///
   /// Empty if the task was cancelled.
   package func take() async -> [Letter] {
     while true {
-      let taken = letters.take(leaving: [])
+      let taken = takeAtOnce()
       if !taken.isEmpty || Task.isCancelled { return taken }
       await letters.wait()
     }
