@@ -53,6 +53,24 @@ package struct FoundFile: Sendable {
     return try? Data(contentsOf: URL(filePath: path))
   }
 
+  /// Whether two paths lead to one file, however they are written.
+  package static func areSame(_ one: String, _ other: String) -> Bool { real(one) == real(other) }
+
+  private static func real(_ path: String) -> String {
+    if let found = resolved(path) { return found }
+    // A file that is not there yet will be one of its folder.
+    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    let folder = path.dropLast(name.count)
+    return resolved(folder.isEmpty ? "." : String(folder)).map { "\($0)/\(name)" } ?? path
+  }
+
+  /// `nil` for what is not there.
+  private static func resolved(_ path: String) -> String? {
+    guard let found = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+
   /// Why Foundation could not read or write a file, as the system says it, in brackets; nothing if that is not known.
   package static func reason(of error: any Error) -> String {
     let cause = (error as? CocoaError)?.underlying as? POSIXError

@@ -48,10 +48,8 @@ extension Explorer {
   }
 
   func start(_ verb: any Verb, line: String) {
-    if let file = verb.output, screen.sharesInput {
-      return answer(verb.name, line: line) {
-        throw CommandFailure(message: "both caches would write \(file); choose one with F2 or F3")
-      }
+    if let refusal = verb.output.flatMap(refusal(toWrite:)) {
+      return answer(verb.name, line: line) { throw CommandFailure(message: refusal) }
     }
     if let request = verb.request, carryOut(request, line: line) == .whole { return }
     let mask = model.isMasked ? model.mask : nil
@@ -64,6 +62,14 @@ extension Explorer {
       self.mailbox.post(.finished(result, line: line))
       self.tellUsage()
     }
+  }
+
+  private func refusal(toWrite file: String) -> String? {
+    if screen.sharesInput { return "both caches would write \(file); choose one with F2 or F3" }
+    if let recorder, FoundFile.areSame(file, recorder.path) {
+      return "the session is being recorded into \(recorder.path); name another file"
+    }
+    return interpreter.refusal(toWrite: file)
   }
 
   private func tellUsage() {

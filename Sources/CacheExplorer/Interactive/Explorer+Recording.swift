@@ -109,11 +109,12 @@ extension Explorer {
     guard let recorder else {
       throw CommandFailure(message: "nothing is being recorded; use record FILE, or open a recording with replay FILE")
     }
+    let target = NamedFile.target(file)
     let report = try await BlockingWork.run {
       recorder.flush()
       return try Asciicast.write(try Recording(opening: recorder.path), to: file)
     }
-    return "\(report.sentence), written to \(file)"
+    return "\(report.sentence), written to \(target)"
   }
 }
 

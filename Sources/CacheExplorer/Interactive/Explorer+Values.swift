@@ -88,8 +88,9 @@ extension Explorer {
     guard let format = ExportFormat(file: file), let export = ViewExport(model, as: format) else {
       throw CommandFailure(message: "this panel has no rows to write; end the name with .txt for the picture")
     }
+    let target = NamedFile.target(file)
     try await Export.write(export.text, to: file)
-    return "\(export.summary) written to \(file)"
+    return "\(export.summary) written to \(target)"
   }
 
   /// What was noted is worked through where nobody draws.

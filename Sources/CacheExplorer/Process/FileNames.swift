@@ -6,15 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-/// Completes the names of files, and compares them.
+/// Completes the names of files.
 enum FileNames {
   private static let most = 100
 
@@ -34,23 +26,5 @@ enum FileNames {
         }
     }
     return names ?? []
-  }
-
-  /// Whether two paths lead to one file, however they are written.
-  static func areSame(_ one: String, _ other: String) -> Bool { real(one) == real(other) }
-
-  private static func real(_ path: String) -> String {
-    if let found = resolved(path) { return found }
-    // A file that is not there yet will be one of its folder.
-    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-    let folder = path.dropLast(name.count)
-    return resolved(folder.isEmpty ? "." : String(folder)).map { "\($0)/\(name)" } ?? path
-  }
-
-  /// `nil` for what is not there.
-  private static func resolved(_ path: String) -> String? {
-    guard let found = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(found) }
-    return unsafe String(cString: found)
   }
 }

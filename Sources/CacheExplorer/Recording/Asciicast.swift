@@ -1,4 +1,5 @@
 import ExplorerCache
+import ExplorerCommands
 import ExplorerModel
 import ExplorerState
 import ExplorerTerminal
@@ -31,8 +32,11 @@ enum Asciicast {
     }
   }
 
-  /// - Throws: ``CommandFailure`` if the file cannot be written.
+  /// - Throws: ``CommandFailure`` if the file cannot be written, or is the recording itself.
   static func write(_ recording: Recording, to path: String, theme: Theme = .standard) throws -> Report {
+    guard !FoundFile.areSame(path, recording.file) else {
+      throw CommandFailure(message: "\(path) is the recording itself; name another file")
+    }
     var report = Report()
     report.isOfScreen = recording.isWhole && !recording.isMasked
     var playback = Playback(recording)

@@ -107,9 +107,10 @@ final class ReplayShow {
       let (recording, theme) = (state.playback.recording, theme)
       errands.begin { [self] in
         let answer: CommandLineState.Answer
+        let target = NamedFile.target(file)
         do {
           let report = try await BlockingWork.run { try Asciicast.write(recording, to: file, theme: theme) }
-          answer = .init(isGood: report.failure == nil, text: "\(report.sentence) written to \(file)")
+          answer = .init(isGood: report.failure == nil, text: "\(report.sentence) written to \(target)")
         } catch {
           answer = .init(isGood: false, text: String(describing: error))
         }

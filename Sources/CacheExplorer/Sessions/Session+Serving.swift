@@ -240,7 +240,7 @@ extension Session {
     _ served: Served, _ serving: Serving, _ mask: KeyMask?, _ lines: LineWriter, _ end: Ending
   ) async {
     let interpreter = Interpreter(
-      OpenedCache(live: served.live), mode: .interactive, isReadOnly: serving.appearance.readOnly,
+      OpenedCache(file: serving.file, live: served.live), mode: .interactive, isReadOnly: serving.appearance.readOnly,
       onProblem: { lines.put($0.sentence) })
     let answer: @Sendable (any Verb) async -> Void = { verb in
       var result = await interpreter.run(verb, mask: mask)

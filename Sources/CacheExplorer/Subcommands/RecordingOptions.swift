@@ -70,6 +70,9 @@ struct RecordingOptions: ParsableArguments, Sendable {
         throw ValidationError("--export needs --replay FILE")
       }
     }
+    if let export, let replay, FoundFile.areSame(export, replay) {
+      throw ValidationError("--export would overwrite \(export), which is read; name another file")
+    }
     if replay == nil, speed != 1 { throw ValidationError("--speed needs --replay FILE") }
     if replay != nil, record != nil { throw ValidationError("--record and --replay exclude each other; leave one out") }
     if replay != nil, hasSession == true { throw ValidationError("--replay needs no configuration; leave one out") }

@@ -59,11 +59,11 @@ struct ReplayCommand: AsyncParsableCommand {
     guard svg != "-", json != "-" else {
       throw ValidationError("--svg and --json write files; name one, or give --format json for standard output")
     }
-    if let svg, let json, FileNames.areSame(svg, json) {
+    if let svg, let json, FoundFile.areSame(svg, json) {
       throw ValidationError("--svg and --json name one file; give each its own")
     }
     for case (let option, let output?) in [("--svg", svg), ("--json", json)]
-    where FileNames.areSame(output, trace) || FileNames.areSame(output, config) {
+    where FoundFile.areSame(output, trace) || FoundFile.areSame(output, config) {
       throw ValidationError("\(option) would overwrite \(output), which is read; name another file")
     }
     guard !(whatIf && timed) else {

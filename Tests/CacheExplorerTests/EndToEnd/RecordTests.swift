@@ -162,6 +162,20 @@ import Musl
     #expect(export.status == 0 && export.errors.contains("the recording broke off within line "), "\(export.errors)")
   }
 
+  @Test("an export never takes the place of the recording that it is of")
+  func ownRecording() async throws {
+    let folder = try TemporaryFolder()
+    let (path, _) = try await record(in: folder)
+    let recording = try Data(contentsOf: URL(filePath: path))
+    for name in ["s.cast", "s.svg"] {
+      let own = folder.url.appending(path: name).path()
+      try recording.write(to: URL(filePath: own))
+      let export = try await Program.run(["--replay", own, "--export", own])
+      #expect(export.status == 2 && export.errors.contains("which is read; name another file"), "\(export.errors)")
+      #expect(try Data(contentsOf: URL(filePath: own)) == recording)
+    }
+  }
+
   #if os(Linux)
   @Test("a file that is no recording is refused without being read, however large it is")
   func large() async throws {

@@ -241,6 +241,29 @@ import Testing
     try await explorer.live.close()
   }
 
+  @Test("Nothing that is exported takes the place of the file that is recorded into")
+  func ownRecording() async throws {
+    let folder = try TemporaryFolder()
+    let screen = RecordingScreen(size: Size(width: 200, height: 40))
+    let explorer = try await explorer(screen)
+    let session = Task { await explorer.run(workload: nil) }
+    for name in ["s.cast", "s.csv", "s.svg"] {
+      let path = folder.url.appending(path: name).path()
+      screen.type(":record \(path)\n")
+      try await see(screen, "recording \(name)") { $0.lines[0].contains("● REC") }
+      screen.type(":export \(path)\n")
+      try await see(screen, "the answer for \(name)") { $0.lines.contains { $0.contains("export \(path) → ") } }
+      let refusal = "✕ export \(path) → failed: the session is being recorded"
+      #expect(screen.current?.lines.contains { $0.contains(refusal) } == true)
+      screen.type(":record off\n")
+      try await see(screen, "the end of \(name)") { !$0.lines[0].contains("● REC") }
+      _ = try Recording(opening: path)
+    }
+    screen.type("q")
+    #expect(await session.value == 0)
+    try await explorer.live.close()
+  }
+
   @Test("Where there is no screen, record, replay and jump say so")
   func headless() async throws {
     let screen = RecordingScreen()

@@ -138,6 +138,25 @@ import Testing
     #expect(old.changes(from: old) == "c.yaml is in use")
   }
 
+  @Test("No command writes over the configuration in use")
+  func ownConfiguration() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(#"{ "levels": [ { "memory": { "count": 3 } } ] }"#, to: "c.json")
+    let linked = folder.url.path() + "/linked.json"
+    try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: file)
+    for target in [file, linked] {
+      let run = try await Program.run(["run", file], input: "export \(target)\n")
+      #expect(run.status == 2)
+      #expect(run.output.contains("\(target) is the configuration in use; name another file"), "\(run.output)")
+    }
+    // A proxy has one that it cannot read again.
+    let configuration = try ConfigurationReader.read(Self.stack, file: file, folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: file)
+    let result = await Interpreter(OpenedCache(file: file, live: live), mode: .script).run(ExportVerb(file: linked))
+    #expect(result.isRefused)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("levels"))
+  }
+
   @Test("What the levels hold is written into a file, in each format, and no key can break out of its field")
   func exports() async throws {
     let folder = try TemporaryFolder()
@@ -150,16 +169,18 @@ import Testing
       set "=1+1" two --level second
       set "\x1b[2J" three --level second
       export \#(path)all.json
+      export \#(path)all.json
       export \#(path)all.csv
       export \#(path)all.txt
       export /no/such/directory/all.csv
       export \#(path)loop/all.csv
       export \#(path)all.txt/all.csv
       """#, clock: AdjustableClock(ManualClock()))
-    #expect(lines[3].contains(#""outcome":"ok""#))
-    #expect(lines[6].contains("all.csv cannot be written (No such file or directory); name a file"))
-    #expect(lines[7].contains("all.csv cannot be written (Too many levels of symbolic links); name a file"))
-    #expect(lines[8].contains("all.csv cannot be written (Not a directory); name a file"))
+    #expect(lines[3].contains(#""outcome":"ok""#) && lines[3].contains(#"all.json""#))
+    #expect(lines[4].contains(#"all.json, in place of the file that was there""#))
+    #expect(lines[7].contains("all.csv cannot be written (No such file or directory); name a file"))
+    #expect(lines[8].contains("all.csv cannot be written (Too many levels of symbolic links); name a file"))
+    #expect(lines[9].contains("all.csv cannot be written (Not a directory); name a file"))
     let json = try Data(contentsOf: folder.url.appending(path: "all.json"))
     let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
     let entries = try #require(object["entries"] as? [[String: Any]])

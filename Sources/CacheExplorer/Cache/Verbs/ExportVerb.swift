@@ -54,8 +54,9 @@ package struct ExportVerb: Verb {
         throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")
       }
       let export = try await Export(live, mask: mask)
+      let target = NamedFile.target(file)
       try await Export.write(export.text(format), to: file)
-      result.note = "\(export.entries.count) \(export.entries.count == 1 ? "entry" : "entries") written to \(file)"
+      result.note = "\(export.entries.count) \(export.entries.count == 1 ? "entry" : "entries") written to \(target)"
     }
   }
 }

@@ -88,11 +88,19 @@ package final class Interpreter: Sendable {
     return result
   }
 
+  /// Why no command may write a file; `nil` if one may.
+  package func refusal(toWrite file: String) -> String? {
+    guard FoundFile.areSame(file, current.file) else { return nil }
+    return "\(file) is the configuration in use; name another file"
+  }
+
   private func perform(_ verb: any Verb) async -> CommandResult {
     if isReadOnly, verb.touched.isChange {
       return verb.failure("this cache was opened for reading only; open it without --read-only")
     }
-    if let refusal = live.refusal(verb.touched) { return verb.failure(refusal) }
+    if let refusal = live.refusal(verb.touched) ?? verb.output.flatMap(refusal(toWrite:)) {
+      return verb.failure(refusal)
+    }
     guard verb.touched.isChange, !(verb is UndoVerb) else { return await verb.run(in: self) }
     // Only the last change can be taken back: one before it might not fit any more.
     let before = await UndoRecord(before: verb, in: live)

@@ -9,6 +9,11 @@ package import Foundation
 
 /// A file that somebody named to be written.
 package enum NamedFile {
+  /// What to call a file that is about to be written: a file that is lost by it is told.
+  package static func target(_ path: String) -> String {
+    FoundFile.kind(of: path) == .ordinary ? "\(path), in place of the file that was there" : path
+  }
+
   /// - Throws: ``CommandFailure`` that says why the file cannot be written.
   package static func write(_ text: String, to path: String, options: Data.WritingOptions = .atomic) throws {
     do { try Data(text.utf8).write(to: URL(filePath: path), options: options) } catch {
