@@ -111,6 +111,9 @@ enum Session {
     svg: String?, json: String?,
     format: ScriptRunner.Format
   ) async throws {
+    for path in [svg, json].compactMap(\.self) {
+      do { try NamedFile.check(path) } catch { throw ProgramFailure(.usage, "error: \(error)") }
+    }
     let work = Task { try await CurveReader.report(of: trace, as: traceFormat, on: configuration, level: level) }
     let interruption = Interruption { work.cancel() }
     let result = await work.result

@@ -120,7 +120,14 @@ import Testing
       let run = try await Program.run(["replay"] + arguments, input: input)
       #expect(run.status == 2, "\(arguments)")
       #expect(run.errors.contains(part), "\(run.errors)")
+      // Nothing that takes long begins before a file is known to be writable.
+      #expect(run.output.isEmpty, "\(arguments)")
     }
+    let standing = try folder.write("before", to: "standing.svg")
+    let outputs = ["--svg", standing, "--json", "\(path)/new.json"]
+    #expect(try await Program.run(["replay", file, "--trace", "/no/trace", "--what-if"] + outputs).status == 2)
+    #expect(try String(contentsOfFile: standing, encoding: .utf8) == "before")
+    #expect(!FileManager.default.fileExists(atPath: "\(path)/new.json"))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == Self.counted)
     #expect(try String(contentsOfFile: trace, encoding: .utf8) == "a\n")
   }

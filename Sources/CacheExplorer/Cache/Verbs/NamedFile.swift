@@ -1,10 +1,18 @@
-import ExplorerCommands
+package import ExplorerCommands
 import ExplorerState
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
 package import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// A file that somebody named to be written.
@@ -22,8 +30,26 @@ package enum NamedFile {
         // Foundation takes a folder that it may not look into for one that is not there.
         if !error.isMissing { reason = " (\(error.reason))" }
       }
-      throw CommandFailure(
-        message: "\(path) cannot be written\(reason); name a file in a directory that you may write to")
+      throw failure(path, reason)
     }
+  }
+
+  /// Sees whether a file can be written that will be much later, and leaves it as it is.
+  ///
+  /// - Throws: ``CommandFailure`` that says why not.
+  package static func check(_ path: String) throws(CommandFailure) {
+    var isMissing = false
+    do throws(FoundFile.Failure) {
+      // To open a pipe and close it again is the end for whoever reads it.
+      guard try FoundFile(path).kind != nil else { return }
+    } catch { isMissing = error.isMissing }
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
+    guard file >= 0 else { throw unsafe failure(path, " (\(String(cString: strerror(errno))))") }
+    close(file)
+    if isMissing { unsafe unlink(path) }
+  }
+
+  private static func failure(_ path: String, _ reason: String) -> CommandFailure {
+    CommandFailure(message: "\(path) cannot be written\(reason); name a file in a directory that you may write to")
   }
 }
