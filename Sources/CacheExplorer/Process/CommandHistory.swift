@@ -57,12 +57,23 @@ struct CommandHistory: Sendable {
     close(file)
   }
 
+  /// Writes the newest lines beside the file and puts them in its place, so that a full disk loses none.
   private func rewrite() {
-    let file = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+      return
+    }
+    let beside = path + ".new"
+    unsafe unlink(beside)
+    let file = unsafe open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
-    _ = unsafe write(file, bytes, bytes.count)
+    let isWhole = unsafe write(file, bytes, bytes.count) == bytes.count
     close(file)
+    guard isWhole, unsafe rename(beside, path) == 0 else {
+      unsafe unlink(beside)
+      return
+    }
   }
 
   static func mayKeep(_ line: String) -> Bool {

@@ -66,6 +66,24 @@ struct CommandHistoryTests {
     #expect(CommandHistory(path: path).lines.last == "get key:2999")
   }
 
+  @Test("A file that is cut stays whole until the shorter one is there, and a link is left alone")
+  func cut() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path() + "/history"
+    let text = (0..<3_000).map { "get key:\($0)\n" }.joined()
+    try Data(text.utf8).write(to: URL(filePath: path))
+    #expect(unsafe chmod(path, 0o600) == 0)
+    let link = folder.url.path() + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    #expect(CommandHistory(path: link).lines.count == CommandHistory.most)
+    let before = try #require(FileHandle(forReadingAtPath: path))
+    #expect(CommandHistory(path: path).lines.count == CommandHistory.most)
+    #expect(try before.readToEnd() == Data(text.utf8))
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int != text.utf8.count)
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path())) == ["history", "link"])
+  }
+
   @Test("A place that cannot be written is done without")
   func unwritable() {
     let history = CommandHistory(path: "/proc/no/such/history")
