@@ -11,7 +11,7 @@ package struct CommandError: Error, Equatable, CustomStringConvertible {
 
   package init(column: Int, message: String, remedy: String) {
     self.column = column
-    self.message = message
+    self.message = message.shortenedMessage
     self.remedy = remedy
   }
 

@@ -27,15 +27,8 @@ package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertibl
     self.severity = severity
     self.file = file
     self.place = place
-    self.message = Self.shortened(message)
+    self.message = message.shortenedMessage
     self.remedy = remedy
-  }
-
-  /// What it quotes may be as long as the file; its ends say what is wrong.
-  private static func shortened(_ message: String) -> String {
-    let scalars = message.unicodeScalars
-    guard scalars.count > 1_000 else { return message }
-    return "\(String.UnicodeScalarView(scalars.prefix(200)))…\(String.UnicodeScalarView(scalars.suffix(200)))"
   }
 
   package var description: String {

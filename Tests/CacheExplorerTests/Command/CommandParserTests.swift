@@ -26,6 +26,17 @@ struct CommandParserTests {
       try parsed("run trace --file 'a b.gz'") == RunVerb(WorkloadRequest(name: "trace", file: "a b.gz")))
   }
 
+  @Test(
+    "What is wrong with a line can be read, however long the word is",
+    arguments: ["", "get a --", "set a b --ttl ", "run ", "export ", "help ", "log "])
+  func longWords(line: String) throws {
+    let error = #expect(throws: CommandError.self) {
+      _ = try Verbs.parse(line + String(repeating: "x", count: 1_000_000))
+    }
+    #expect(error.map { $0.description.utf8.count < 1_000 } == true)
+    #expect(CommandFailure(message: String(repeating: "x", count: 1_000_000)).message.utf8.count < 1_000)
+  }
+
   @Test("The mark with which some editors begin a file belongs to no word")
   func byteOrderMark() throws {
     #expect(try parsed("\u{feff}speed 4") == SpeedVerb(4))
