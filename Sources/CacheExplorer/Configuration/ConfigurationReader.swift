@@ -63,8 +63,8 @@ package struct ConfigurationReader {
     do {
       if let node = try Yams.compose(yaml: text), !node.isEmpty {
         var left = Self.mostNodes
-        if Self.fits(node, depth: 0, &left) { return node }
-        report("the file unfolds to too much", "use fewer aliases and levels", at: nil)
+        guard let place = Self.excess(in: node, depth: 0, &left) else { return node }
+        report("the file unfolds to too much", "use fewer aliases and levels", at: place)
         return nil
       }
       report(
@@ -100,7 +100,9 @@ package struct ConfigurationReader {
     var scalars = text.unicodeScalars
     scalars.replaceSubrange(renamed...renamed, with: CollectionOfOne("\u{e000}"))
     var left = mostNodes
-    guard let root = try? Yams.compose(yaml: String(scalars)), fits(root, depth: 0, &left) else { return nil }
+    guard let root = try? Yams.compose(yaml: String(scalars)), excess(in: root, depth: 0, &left) == nil else {
+      return nil
+    }
     return root.place(of: key, besideKeyAt: Place(first))
   }
 
@@ -128,16 +130,18 @@ package struct ConfigurationReader {
 
   private static func real(_ path: String) -> String { URL(filePath: path).standardized.resolvingSymlinksInPath().path }
 
-  private static func fits(_ node: Node, depth: Int, _ left: inout Int) -> Bool {
+  /// Where there is too much; `nil` if there is not.
+  private static func excess(in node: Node, depth: Int, _ left: inout Int) -> Place? {
     left -= 1
-    guard left > 0, depth < mostDeep else { return false }
-    for (key, value) in node.mapping ?? [:] {
-      guard fits(key, depth: depth + 1, &left), fits(value, depth: depth + 1, &left) else { return false }
+    let place = node.place ?? Place(line: 1, column: 1)
+    guard left > 0, depth < mostDeep else { return place }
+    let children = node.mapping.map { $0.flatMap { [$0.key, $0.value] } } ?? node.sequence.map(Array.init) ?? []
+    for child in children {
+      guard let inner = excess(in: child, depth: depth + 1, &left) else { continue }
+      // What an alias stands for is before it.
+      return (inner.line, inner.column) < (place.line, place.column) ? place : inner
     }
-    for item in node.sequence ?? [] {
-      guard fits(item, depth: depth + 1, &left) else { return false }
-    }
-    return true
+    return nil
   }
 
   private mutating func root(_ node: Node) -> CacheConfiguration? {
@@ -321,9 +325,8 @@ extension YamlError {
   /// What is wrong, in a person's words, what to do about it, and where.
   fileprivate var told: (message: String, remedy: String, place: Place?) {
     switch self {
-    // libyaml does not say where it is.
-    case .parser(_, let problem, _, _) where problem.hasPrefix("Maximum nesting level"):
-      ("the file is nested too deeply", "use fewer levels within each other", nil)
+    case .parser(_, let problem, let mark, _) where problem.hasPrefix("Maximum nesting level"):
+      ("the file is nested too deeply", "use fewer levels within each other", Place(mark))
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
       ("this is not YAML: " + Self.sentence(problem, at: mark, context), "mend the YAML there", Place(mark))
