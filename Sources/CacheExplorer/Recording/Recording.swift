@@ -58,9 +58,9 @@ struct Recording: Sendable {
     var data: Data
     do {
       data = try StandardStreams.readFile(path, atMost: 1)
-      // Another file may have any size, and is not read.
-      let isRecording =
-        data.first == UInt8(ascii: "{") && String(decoding: data, as: UTF8.self).contains(RecordingFormat.name)
+      // Another file may have any size, and is not read; spaces may have been put between the words.
+      let words = data.prefix(100).filter { $0 != 0x20 }
+      let isRecording = words.starts(with: RecordingFormat.beginning.utf8.filter { $0 != 0x20 })
       data = isRecording ? try StandardStreams.readFile(path, atMost: .max) : Data()
     } catch { throw failure("\(error)") }
     try self.init([UInt8](data), file: path)

@@ -180,15 +180,18 @@ import Musl
   @Test("a file that is no recording is refused without being read, however large it is")
   func large() async throws {
     let folder = try TemporaryFolder()
-    let file = try folder.write("", to: "large")
-    #expect(unsafe truncate(file, 64 << 30) == 0)
-    let program = try RunningProgram(
-      [
-        "-c", "ulimit -v 8000000; export SWIFT_BACKTRACE=enable=no; exec \"$0\" \"$@\"", Program.path, "--replay", file,
-      ], executable: "/bin/sh")
-    let (status, _, complaints) = await program.end()
-    #expect(status == 2)
-    #expect(complaints.first?.hasPrefix("\(file):1: error: this is not a recording of cache-explorer; ") == true)
+    for beginning in ["", #"{"about":"a cache-explorer recording"}"#] {
+      let file = try folder.write(beginning, to: "large")
+      #expect(unsafe truncate(file, 64 << 30) == 0)
+      let program = try RunningProgram(
+        [
+          "-c", "ulimit -v 8000000; export SWIFT_BACKTRACE=enable=no; exec \"$0\" \"$@\"", Program.path, "--replay",
+          file,
+        ], executable: "/bin/sh")
+      let (status, _, complaints) = await program.end()
+      #expect(status == 2)
+      #expect(complaints.first?.hasPrefix("\(file):1: error: this is not a recording of cache-explorer; ") == true)
+    }
   }
   #endif
 
