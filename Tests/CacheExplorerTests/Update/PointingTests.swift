@@ -109,6 +109,23 @@ struct PointingTests {
     #expect(scene.model.inspection == nil)
   }
 
+  @Test("The hint in the corner can be clicked where it is shown, whatever is inspected", arguments: sizes)
+  func helps(size: Size) throws {
+    var scene = scene(size)
+    let hint = try place(of: "?:help", in: scene)
+    #expect(hint.y == 0)
+    point(&scene, hint.x - 1, 0)
+    #expect(scene.model.mode == .normal)
+    scene.press(.enter)
+    point(&scene, hint.x + 5, 0)
+    #expect(scene.model.mode == .help)
+    var small = self.scene(Size(width: 40, height: 12))
+    small.type(" ")
+    #expect(throws: NotShown.self) { try place(of: "?:help", in: small) }
+    for x in 0..<40 { point(&small, x, 0) }
+    #expect(small.model.mode == .normal)
+  }
+
   @Test("The wheel scrolls what is under it and leaves the focus where it is")
   func wheel() throws {
     var scene = scene(Self.sizes[1])

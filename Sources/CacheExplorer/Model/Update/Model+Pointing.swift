@@ -41,6 +41,7 @@ extension Model {
     if let bar = layout.keyBar, bar.contains(mouse.at) {
       return KeyBar.action(at: mouse.at.x, self, in: bar).map { act($0) } ?? []
     }
+    if Header.helpPlace(self, shown, in: layout.header)?.contains(mouse.at) == true { return act(.help) }
     if inspection != nil {
       let place = InspectorPanel.place(self, layout)
       if place.contains(mouse.at) {

@@ -3,8 +3,26 @@ import ExplorerState
 import ExplorerText
 
 enum Header {
+  private static let help: DisplayText = "?:help"
+
   static func draw(_ model: Model, _ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
-    let clock: DisplayText = "\(Format.clock(seconds: model.timeOfDay(picture.now) / 1_000))  ?:help"
+    let (spans, clock) = content(model, picture, in: rect)
+    canvas.write(spans, x: rect.x, y: rect.y, limit: rect.width)
+    // Plain: it changes every second, and a colour is most of what that costs.
+    if let clock { canvas.write(clock, endingAt: rect.right - 1, y: rect.y) }
+  }
+
+  /// Where it names the key for help, if it has room for that.
+  static func helpPlace(_ model: Model, _ picture: Picture, in rect: Rect) -> Rect? {
+    guard content(model, picture, in: rect).clock != nil else { return nil }
+    return Rect(x: rect.right - 1 - help.width, y: rect.y, width: help.width, height: 1)
+  }
+
+  /// What stands at its beginning and at its end.
+  private static func content(
+    _ model: Model, _ picture: Picture, in rect: Rect
+  ) -> (spans: [Span], clock: DisplayText?) {
+    let clock = DisplayText(Format.clock(seconds: model.timeOfDay(picture.now) / 1_000)) + "  " + help
     let isWide = rect.width >= 100
     let errors = ErrorShare(picture)
     let sign = errors.sign(isWide: rect.width >= 140)
@@ -31,9 +49,7 @@ enum Header {
       spans += [Span(gap), span]
       used += gap.width + span.text.width
     }
-    canvas.write(spans, x: rect.x, y: rect.y, limit: rect.width)
-    // Plain: it changes every second, and a colour is most of what that costs.
-    if used <= room { canvas.write(clock, endingAt: rect.right - 1, y: rect.y) }
+    return (spans, used <= room ? clock : nil)
   }
 
   /// As much as it may take from the figures; the same for every title, so that nothing moves.
