@@ -8,6 +8,7 @@ enum Program {
     StandardStreams.holdPlaces()
     #if Explorer
     StandardStreams.ignoreSignalsOfWrites()
+    Interruption.releaseQuit()
     EventLoops.fit()
     Task { await CacheExplorer.main() }
     MainLoop.run()

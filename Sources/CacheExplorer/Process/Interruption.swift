@@ -17,7 +17,7 @@ import Darwin
 /// ended by now ends the program where it stands.
 final class Interruption: Sendable {
   /// As the program was started: nohup has it outlive its terminal.
-  private static let ignoresHangup = ctg_is_ignored(SIGHUP)
+  private static let unlessIgnored = [SIGHUP, SIGQUIT].filter { !ctg_is_ignored($0) }
 
   private let sources = Mutex<[any DispatchSourceSignal]>([])
   private let received = Mutex<(number: Int32, at: ContinuousClock.Instant)?>(nil)
@@ -39,7 +39,7 @@ final class Interruption: Sendable {
     let queue = DispatchQueue(label: "signals")
     let registering = DispatchGroup()
     sources.withLock { sources in
-      for number in [SIGINT, SIGTERM] + (Self.ignoresHangup ? [] : [SIGHUP]) {
+      for number in [SIGINT, SIGTERM] + Self.unlessIgnored {
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { [weak self] in self?.take(number) }
         #if canImport(Darwin)
@@ -54,6 +54,11 @@ final class Interruption: Sendable {
     }
     registering.wait()
     StandardStreams.tellLost(self)
+  }
+
+  /// Has SIGQUIT end the program as long as nothing waits for signals: Swift's runtime reports it as a crash, and goes on.
+  static func releaseQuit() {
+    if unlessIgnored.contains(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
   }
 
   /// Standard output cannot be written any more.

@@ -71,15 +71,36 @@ import Testing
     "a signal ends what goes on when there are no more commands", .timeLimit(.minutes(1)),
     arguments: [
       ["demo", "--plain"], ["open", "c.yaml", "--plain", "--run", "loop --rate 0.01", "--requests", "1000"],
-    ])
-  func noMoreCommands(arguments: [String]) async throws {
+    ], [SIGTERM, SIGQUIT])
+  func noMoreCommands(arguments: [String], signal: Int32) async throws {
     let folder = try TemporaryFolder()
     let file = try stack(in: folder)
     let program = try RunningProgram(arguments.map { $0 == "c.yaml" ? file : $0 })
     try program.endInput()
     #expect(await program.line { $0.hasPrefix("origin had ") } != nil)
-    program.signal(SIGTERM)
-    #expect(await program.end().status == 143)
+    program.signal(signal)
+    #expect(await program.end().status == 128 + signal)
+  }
+
+  @Test("QUIT ends it while it waits for a script, and is no crash to be reported", .timeLimit(.minutes(1)))
+  func quitsWhileReading() async throws {
+    let folder = try TemporaryFolder()
+    let pipe = folder.url.appending(path: "pipe").path
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    // Not as a child of the tests' threads, as below.
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["run", try stack(in: folder), "--script", pipe], width: 80, height: 24,
+      environment: ["HOME": folder.url.path(), "SWIFT_BACKTRACE": "enable=yes"])
+    var writing: Int32 = -1
+    // There is a reader once the program has opened it.
+    while writing < 0 {
+      writing = unsafe open(pipe, O_WRONLY | O_NONBLOCK)
+      await Task.yield()
+    }
+    defer { close(writing) }
+    terminal.signal(SIGQUIT)
+    #expect(try await terminal.ending() == .signalled(SIGQUIT))
+    #expect(terminal.sight.screen.rows.joined().allSatisfy { $0 == " " })
   }
 
   @Test("an event is a sentence, and ASCII is all there is if that is wanted")
