@@ -17,10 +17,16 @@ enum InputLines {
 
   /// Reads on a queue of its own; it ends with the input, or with whoever reads from it.
   ///
-  /// Bytes that are no UTF-8 are replaced, and a line that nobody can have typed is left out.
+  /// Bytes that are no UTF-8 are replaced, and a line that nobody can have typed is left out, which is told.
   static func standardInput() -> AsyncStream<String> {
     lines(atMost: longestTyped, from: { StandardStreams.read(into: &$0) }) { bytes in
-      bytes.map { String(decoding: $0, as: UTF8.self) }
+      guard let bytes else {
+        StandardStreams.complain(
+          "error: a line has more than \(longestTyped) bytes and is left out; name a file for a long value: set KEY @FILE"
+        )
+        return nil
+      }
+      return String(decoding: bytes, as: UTF8.self)
     }
   }
 

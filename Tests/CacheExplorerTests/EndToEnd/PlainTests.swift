@@ -82,6 +82,19 @@ import Testing
     #expect(await program.end().status == 128 + signal)
   }
 
+  @Test("a line that is too long for a person is left out, which is told")
+  func longLines() async throws {
+    let folder = try TemporaryFolder()
+    let program = try RunningProgram(["open", try stack(in: folder), "--plain"])
+    program.type("set a " + String(repeating: "v", count: 70_000))
+    let complaint = await program.complaint { $0.contains("is left out") }
+    #expect(complaint?.hasPrefix("error: a line has more than 65536 bytes and is left out; ") == true)
+    program.type("get a")
+    #expect(await program.line { $0.hasPrefix("get: hit from pool") || $0.hasPrefix("get: hit from origin") } != nil)
+    try program.endInput()
+    #expect(await program.end().status == 0)
+  }
+
   @Test("QUIT ends it while it waits for a script, and is no crash to be reported", .timeLimit(.minutes(1)))
   func quitsWhileReading() async throws {
     let folder = try TemporaryFolder()
