@@ -118,7 +118,8 @@ public final class SimulatedOrigin: Fetcher {
     }
     defer { state.withLock { $0.inFlight -= 1 } }
 
-    var choices = SeededGenerator(seed: seed ^ hash &+ attempt &* 0x9E37_79B9_7F4A_7C15)
+    // Not by the generator's own step, or each request would draw first what the one before it drew second.
+    var choices = SeededGenerator(seed: seed ^ hash &+ attempt &* 0xBF58_476D_1CE4_E5B9)
     let wait = choices.duration(in: latency)
     let fails = choices.fraction() < failures
     if wait > .zero { try await clock.sleep(until: clock.now.advanced(by: wait), tolerance: nil) }

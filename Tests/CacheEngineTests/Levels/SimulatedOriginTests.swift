@@ -1,10 +1,26 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SimulatedOriginTests {
+  /// Notes how long it was to be slept, and sleeps not at all.
+  private final class HurriedClock: CacheClock {
+    private let last = Mutex(Duration.zero)
+
+    var slept: Duration { last.withLock { $0 } }
+    var now: CacheInstant { CacheInstant(nanoseconds: 0) }
+    var timeSinceEpoch: Duration { .zero }
+    var bootIdentifier: UInt64 { 1 }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
+      last.withLock { $0 = .nanoseconds(deadline.nanoseconds) }
+    }
+  }
+
   private let clock = ManualClock()
 
   @Test("The value of a key is readable, has the size asked for, and is the same each time")
@@ -65,6 +81,28 @@ struct SimulatedOriginTests {
     #expect(await outcomes(seed: 3) == first)
     #expect(await outcomes(seed: 4) != first)
     #expect(Set(first).count == 2)
+  }
+
+  @Test("How long a request takes follows neither from how the one before it ended nor from the size of the value")
+  func independence() async throws {
+    let clock = HurriedClock()
+    let origin = SimulatedOrigin(
+      latency: .milliseconds(1) ... .milliseconds(1_000), failures: 0.1, size: 1...1_000, seed: 7, clock: clock)
+    var retries: [Duration] = []
+    var hasFailed = false
+    for _ in 0..<2_000 {
+      let isThere = (try? await origin.get("a")) != nil
+      if hasFailed { retries.append(clock.slept) }
+      hasFailed = !isThere
+    }
+    #expect(retries.count > 100)
+    #expect((.milliseconds(400) ... .milliseconds(600)).contains(retries.reduce(.zero, +) / retries.count))
+    var alike = 0
+    for index in 0..<200 {
+      guard let value = try? await origin.get("key \(index)") else { continue }
+      alike += (value.count > 500) == (clock.slept > .milliseconds(500)) ? 1 : 0
+    }
+    #expect((60...120).contains(alike))
   }
 
   @Test("A failure is a simulated one, after the latency, and names the origin")
