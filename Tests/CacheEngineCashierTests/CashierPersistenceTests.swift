@@ -2,6 +2,7 @@ import CacheEngine
 @testable import CacheEngineCashier
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -262,5 +263,34 @@ import Testing
     #expect(reads.all == [])
     try await cashier.close()
     await #expect(throws: CacheError.self) { try await cashier.isValid(forKey: "key") }
+  }
+
+  @Test("whoever closes a cache that is being closed waits until its files are released, and is told how that ended")
+  func closingTwice() async throws {
+    let faults = FaultSwitch()
+    var opening = CashierOpening(
+      id: "news", location: .purgeable(in: bench.folder.path), clock: bench.clock, observer: bench.observer)
+    opening.calls = faults.calls
+    let cashier = try await Cashier.open(opening)
+    try await cashier.set("a", forKey: "key")
+    let gate = Gate()
+    let holder = Task { try await CashierRegistry.hold(cashier.folder) { try await gate.pass() } }
+    await gate.arrivals(1)
+    let closing = Task.immediate { try await cashier.close() }
+    let isOver = Atomic(false)
+    // It runs here until it has to wait.
+    let again = Task.immediate {
+      defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+      try await cashier.close()
+    }
+    let isOverAtOnce = isOver.load(ordering: .sequentiallyConsistent)
+    #expect(!isOverAtOnce)
+    faults.failFrom(0)
+    gate.open()
+    for task in [closing, again] {
+      await #expect { try await task.value } throws: { ($0 as? CacheError)?.code == .diskWriteFailed }
+    }
+    #expect(!CashierRegistry.knows(cashier.folder))
+    try await holder.value
   }
 }

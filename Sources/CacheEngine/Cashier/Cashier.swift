@@ -227,16 +227,12 @@ public final class Cashier: Sendable {
 
   /// Writes the index, which makes the next opening quick, and releases the files; opening the cache again creates a new one.
   ///
-  /// Every later call fails with `CacheError.Code.closed`. Closing twice is harmless. A task that was cancelled closes the cache
-  /// all the same.
+  /// Every later call fails with `CacheError.Code.closed`. Closing twice is harmless: whoever closes again waits for the first
+  /// closing, and is told how it ended. A task that was cancelled closes the cache all the same.
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed`.
   public func close() async throws {
-    let isFirst = state.withLock { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
-    }
-    guard isFirst else { return }
+    state.withLock { $0.isClosed = true }
     try await Task { try await CashierRegistry.close(self) }.value
     try state.withLock { $0.shutDown }?.get()
   }
