@@ -84,4 +84,16 @@ struct LatencyHistogramTests {
       }
     }
   }
+
+  @Test("A histogram whose longest duration cannot be is read as one that its buckets can have")
+  func contradiction() throws {
+    // Bucket 64 holds 128 to 135 ns.
+    for (max, held) in [(-5, 128), (7, 128), (131, 131), (1_000, 135)] {
+      let text = "{\"max\":\(max),\"sum\":130,\"buckets\":[3,1,64,1]}"
+      let histogram = try JSONDecoder().decode(LatencyHistogram.self, from: Data(text.utf8))
+      #expect(histogram.max == .nanoseconds(held), "\(max)")
+      #expect(histogram.percentile(1) == .nanoseconds(held), "\(max)")
+      #expect(histogram.counts(upTo: [.nanoseconds(3), .nanoseconds(200)]) == [1, 2], "\(max)")
+    }
+  }
 }

@@ -116,8 +116,7 @@ public struct LatencyHistogram: Sendable, Equatable {
   package var buckets: [(middle: Duration, count: UInt64)] {
     counts.enumerated().compactMap { number, count in
       guard count > 0 else { return nil }
-      let end = Self.upperEnd(of: number)
-      let first = number == 0 ? 0 : Self.upperEnd(of: number - 1) + 1
+      let (first, end) = (Self.lowerEnd(of: number), Self.upperEnd(of: number))
       return (.nanoseconds(Int64(first + (end - first) / 2)), count)
     }
   }
@@ -134,6 +133,8 @@ public struct LatencyHistogram: Sendable, Equatable {
     let sub = Int(nanoseconds >> (exponent - subBits)) & (Int(subCount) - 1)
     return Swift.min(((exponent - subBits + 1) << subBits) + sub, bucketCount - 1)
   }
+
+  private static func lowerEnd(of bucket: Int) -> UInt64 { bucket == 0 ? 0 : upperEnd(of: bucket - 1) + 1 }
 
   private static func upperEnd(of bucket: Int) -> UInt64 {
     let subCount = 1 << subBits
@@ -165,7 +166,13 @@ extension LatencyHistogram: Codable {
       counts[bucket] &+= UInt64(added)
       count &+= UInt64(added)
     }
-    if count == 0 { self = LatencyHistogram() }
+    guard let last = counts.lastIndex(where: { $0 > 0 }) else {
+      self = LatencyHistogram()
+      return
+    }
+    // Nor is what lies outside of the last bucket believed.
+    let end = last < Self.bucketCount - 1 ? Int64(Self.upperEnd(of: last)) : .max
+    longest = Swift.min(Swift.max(longest, Int64(Self.lowerEnd(of: last))), end)
   }
 
   /// Writes the longest duration, the sum of all, and the buckets in use.
