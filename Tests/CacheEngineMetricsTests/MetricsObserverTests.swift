@@ -48,6 +48,47 @@ struct MetricsObserverTests {
     #expect(timers.flatMap(\.values).allSatisfy { $0 >= 0 })
   }
 
+  @Test("Every kind of event is told as the documentation says, and those that it does not name are not told")
+  func figuresOfEvents() {
+    let metrics = MetricsObserver(cache: "c", factory: figures)
+    let kinds: [CacheEvent.Kind] = [
+      .requestBegan(.get), .requestEnded(.get, .hit(level: "disk"), .milliseconds(1)),
+      .requestEnded(.set, .done, .milliseconds(2)), .lookupBegan, .hit(cost: 1, deadline: nil, .milliseconds(3)),
+      .miss(.expired, .milliseconds(4)), .failed(.get, "gone", .milliseconds(5)),
+      .failed(.clear, "gone", .milliseconds(6)),
+      .cancelled(.get, .milliseconds(7)), .cancelled(.set, .milliseconds(8)),
+      .stored(.set, cost: 1, deadline: nil, .milliseconds(9)),
+      .stored(.backFill, cost: 1, deadline: nil, .milliseconds(10)), .removed(.evicted, cost: 1),
+      .done(.remove, .milliseconds(11)), .memoryWarning(dropped: 1, cost: 1, .milliseconds(12)), .flightBegan,
+      .flightJoined(callers: 2), .flightLeft(callers: 1), .flightEnded(callers: 1, .milliseconds(13)),
+      .operated(.rememberedMiss),
+    ]
+    for kind in kinds { metrics.record(event("l", kind)) }
+    func series(_ label: String, _ dimensions: [(String, String)]) -> String {
+      "\(label) \(dimensions.map { "\($0.0)=\($0.1)" }.joined(separator: ","))"
+    }
+    let counted = figures.counters.map { "\(series($0.label, $0.dimensions)): \($0.totalValue)" }
+    #expect(
+      counted.sorted() == [
+        "cache_failures cache=c,level=l,operation=clear: 1", "cache_failures cache=c,level=l,operation=get: 1",
+        "cache_loads cache=c,level=l: 1", "cache_loads_joined cache=c,level=l: 1",
+        "cache_lookups cache=c,level=l,outcome=cancelled: 1", "cache_lookups cache=c,level=l,outcome=failed: 1",
+        "cache_lookups cache=c,level=l,outcome=hit: 1", "cache_lookups cache=c,level=l,outcome=miss: 1",
+        "cache_misses cache=c,level=l,reason=expired: 1", "cache_operations cache=c,level=l,event=remembered: 1",
+        "cache_removals cache=c,level=l,cause=evicted: 1", "cache_requests cache=c,level=disk,outcome=hit: 1",
+        "cache_stores cache=c,level=l,purpose=fill: 1", "cache_stores cache=c,level=l,purpose=set: 1",
+      ])
+    let timed = figures.timers.map { "\(series($0.label, $0.dimensions)): \($0.values.map { $0 / 1_000_000 })" }
+    #expect(
+      timed.sorted() == [
+        "cache_load_duration cache=c,level=l: [13]", "cache_lookup_duration cache=c,level=l,outcome=cancelled: [7]",
+        "cache_lookup_duration cache=c,level=l,outcome=failed: [5]",
+        "cache_lookup_duration cache=c,level=l,outcome=hit: [3]",
+        "cache_lookup_duration cache=c,level=l,outcome=miss: [4]",
+        "cache_request_duration cache=c,level=disk,outcome=hit: [1]",
+      ])
+  }
+
   @Test("All series of a figure have the same dimensions, or the factory of swift-prometheus would end the program")
   func sameDimensions() {
     let metrics = MetricsObserver(cache: "c", factory: figures)
@@ -136,6 +177,8 @@ struct MetricsObserverTests {
     metrics.report(LevelUsage(count: 3, cost: 4_096), as: "disk")
     let cost = try figures.expectGauge("cache_level_cost", [("cache", "c"), ("level", "disk")])
     #expect(cost.lastValue == 4_096)
+    let entries = try figures.expectGauge("cache_level_entries", [("cache", "c"), ("level", "disk")])
+    #expect(entries.lastValue == 3)
   }
 }
 #endif

@@ -62,7 +62,8 @@ import Testing
     #expect(folder.names == ["data"])
     let users = try CacheProvider.sharedJSONCache(of: User.self)
     #expect(try CacheProvider.sharedJSONCache(of: User.self) === users)
-    #expect(try CacheProvider.sharedJSONCache(of: [User].self).name == users.name)
+    let lists = try CacheProvider.sharedJSONCache(of: [User].self)
+    #expect(try CacheProvider.sharedJSONCache(of: [User].self) === lists, "one for each type")
     let error = #expect(throws: CacheError.self) { try CacheProvider.configureShared(unusable) }
     #expect(error?.code == .tooLate)
     server.setValue(data("shared"), forPath: "/a")
