@@ -184,7 +184,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   /// Removes everything, including values that other views have stored and files that hyperoslo/Cache has left in the folder.
   ///
-  /// - Throws: As ``removeObject(forKey:)``.
+  /// - Throws: As ``removeObject(forKey:)``; `CacheError` with code `CacheError.Code.diskReadFailed` if the folder cannot be listed.
   public func removeAll() throws { try core.wait { [core] in try await core.removeAll() } }
 
   /// Removes what has expired, from both tiers.
