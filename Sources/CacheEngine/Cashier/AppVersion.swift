@@ -1,5 +1,3 @@
-import CacheCore
-
 /// The version of an app: numbers with dots between them.
 ///
 /// Versions are compared number by number, and one that is missing counts as 0: 1.10 is higher than 1.9, and 1.2 is the

@@ -1,5 +1,3 @@
-import CacheMemory
-import CacheCore
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

@@ -1,6 +1,3 @@
-import CacheDisk
-import CacheMemory
-
 public import CacheCore
 
 /// The values of one type in a ``Cashier``, as a level that can be composed with others.

@@ -1,5 +1,3 @@
-import CacheCore
-
 /// What a ``Cashier`` remembers of itself from one start to the next.
 struct CashierRecord: Sendable, Equatable, Codable {
   /// Where it stands in the settings of the cache.

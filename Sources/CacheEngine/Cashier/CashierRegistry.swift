@@ -1,4 +1,3 @@
-import CacheDisk
 import CacheCore
 import Synchronization
 

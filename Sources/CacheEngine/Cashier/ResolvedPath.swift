@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheCore
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else

@@ -1,6 +1,3 @@
-import CacheEngineNetwork
-import CacheDisk
-import CacheMemory
 import CacheCore
 import Synchronization
 

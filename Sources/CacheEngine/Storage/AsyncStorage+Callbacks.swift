@@ -1,6 +1,3 @@
-import CacheDisk
-import CacheMemory
-
 public import CacheCore
 import Dispatch
 

@@ -1,6 +1,3 @@
-import CacheDisk
-import CacheMemory
-
 public import CacheCore
 
 /// The asynchronous calls of a ``Storage``: `async` functions, or with a completion.

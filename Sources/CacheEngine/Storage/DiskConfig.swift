@@ -1,5 +1,4 @@
 public import CacheDisk
-import CacheMemory
 
 public import CacheCore
 #if canImport(FoundationEssentials)

@@ -1,5 +1,3 @@
-import CacheMemory
-
 public import CacheCore
 
 extension Expiry {

@@ -1,5 +1,3 @@
-import CacheMemory
-
 public import CacheCore
 
 /// What became of one key of a ``Storage``, as reported to its observers.

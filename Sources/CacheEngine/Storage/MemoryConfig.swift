@@ -1,5 +1,3 @@
-import CacheDisk
-
 public import CacheMemory
 
 public import CacheCore

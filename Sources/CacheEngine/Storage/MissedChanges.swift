@@ -1,4 +1,3 @@
-import CacheMemory
 import CacheCore
 
 /// Changes of a storage that came faster than they could be told: how many, and what became of the keys with observers.

@@ -1,5 +1,3 @@
-import CacheCore
-
 /// Ends an observation of a ``Storage``.
 ///
 /// Letting go of a token ends nothing: an observation lasts until it is cancelled, its owner is gone, or the storage is.

@@ -1,3 +1,4 @@
+// Without it, `peek` below would be that of every level, which says nothing.
 import CacheMemory
 
 public import CacheCore

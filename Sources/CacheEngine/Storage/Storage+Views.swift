@@ -1,6 +1,3 @@
-import CacheDisk
-import CacheMemory
-import CacheCore
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

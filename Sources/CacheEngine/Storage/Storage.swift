@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 
 public import CacheCore
 

@@ -1,6 +1,3 @@
-import CacheDisk
-import CacheMemory
-
 public import CacheCore
 
 /// The part of a ``Storage`` that something happened in.

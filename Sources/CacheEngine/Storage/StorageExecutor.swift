@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheCore
 import Dispatch
 import Synchronization
 

@@ -1,5 +1,3 @@
-import CacheMemory
-
 public import CacheCore
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 import Synchronization
 
