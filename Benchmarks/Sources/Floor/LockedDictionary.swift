@@ -11,10 +11,6 @@ public final class LockedDictionary<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   public func get(_ key: Key) -> Value? { values.withLock { $0[key] } }
 
-  /// The value for a key, asked for as a cache level is asked.
-  @inlinable
-  public func getAsync(_ key: Key) async throws -> Value? { values.withLock { $0[key] } }
-
   /// Stores a value.
   @inlinable
   public func set(_ value: Value, forKey key: Key) { values.withLock { $0[key] = value } }
