@@ -50,7 +50,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   let keyCoding: ByteCoding<Key>
   let valueCoding: ByteCoding<Value>
   let type: [UInt8]
-  private let isClosed = Mutex(false)
+  private let closing = Closing()
 
   /// Opens a directory, and creates it if it is missing.
   ///
@@ -144,7 +144,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
 
   deinit {
     stopListening()
-    guard !isClosed.withLock({ $0 }) else { return }
+    guard !closing.hasBegun else { return }
     store?.leave()
     elsewhere?.leave()
   }
@@ -292,15 +292,12 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// Syncs what was written and releases the directory.
   ///
   /// Closing writes the index, so that the next opening is quick. Every later call fails with
-  /// ``CacheError/Code/closed``. Closing twice is harmless.
+  /// ``CacheError/Code/closed``. Closing twice is harmless: whoever closes again waits for the first closing, and is told how it
+  /// ended.
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
   public func close() async throws {
-    let isFirst = isClosed.withLock { isClosed in
-      defer { isClosed = true }
-      return !isClosed
-    }
-    if isFirst {
+    try await closing.close {
       // What leaves by closing is still told.
       defer { stopListening() }
       try await named {
@@ -316,7 +313,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   func checkOpen() throws {
-    if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the level is closed", level: name) }
+    if closing.hasBegun { throw CacheError(.closed, "the level is closed", level: name) }
   }
 
   func storeKey(_ key: Key) throws -> StoreKey {

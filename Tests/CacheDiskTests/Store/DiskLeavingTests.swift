@@ -31,6 +31,40 @@ import Testing
     try await level.close()
   }
 
+  @Test("whoever closes a level that is being closed waits until that is over, and is told how it ended")
+  func closingTwice() async throws {
+    let isFailing = Atomic(false)
+    let goOn = DispatchSemaphore(value: 0)
+    let real = FileCalls()
+    var calls = real
+    calls.sync = { descriptor in
+      guard isFailing.load(ordering: .sequentiallyConsistent) else { return real.sync(descriptor) }
+      goOn.wait()
+      goOn.signal()
+      errno = EIO
+      return -1
+    }
+    let level = try DiskCacheLevel<String, Data>(
+      directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: .buffered, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock(),
+      removalListener: nil, calls: calls)
+    try await level.set(Data([1]), forKey: "key")
+    isFailing.store(true, ordering: .sequentiallyConsistent)
+    let closing = Task.immediate { try await level.close() }
+    let isOver = Atomic(false)
+    // It runs here until it has to wait.
+    let again = Task.immediate {
+      defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+      try await level.close()
+    }
+    let isOverAtOnce = isOver.load(ordering: .sequentiallyConsistent)
+    #expect(!isOverAtOnce)
+    goOn.signal()
+    for task in [closing, again, Task { try await level.close() }] {
+      await #expect { try await task.value } throws: { ($0 as? CacheError)?.code == .diskWriteFailed }
+    }
+  }
+
   @Test("who opens the directory again opens it anew, with a capacity of its own")
   func opensAnew() async throws {
     do { try await open(capacity: 8 << 20).set(Data([1]), forKey: "key") }
