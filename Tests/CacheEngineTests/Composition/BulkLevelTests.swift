@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct BulkLevelTests {
@@ -93,6 +94,22 @@ import Testing
     #expect(try await memory.compose(table).batchGetSome(["a"]).isEmpty)
     try await memory.set(1, forKey: "a")
     #expect(values(try await memory.compose(table).lookup(["a"])) == [1])
+  }
+
+  @Test("a reader that is cancelled is told so, whatever its question fails with then")
+  func cancelled() async throws {
+    let (table, gate) = (table, Gate())
+    table.onAnswer = {
+      await untilCancelled()
+      throw CacheError(.simulated, "broken off")
+    }
+    let reader = Task {
+      gate.open()
+      return try await table.batchGetSome(["a"]).count
+    }
+    try await gate.pass()
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
   }
 
   @Test("what the source has said is gone is kept no longer, also where it was asked for many keys")

@@ -200,7 +200,7 @@ extension CacheLevel {
     let answers: [BulkAnswer<Key, Value>]
     do { answers = try await self.answers(for: keys) } catch {
       if error is CancellationError { throw error }
-      return []
+      answers = []
     }
     try Task.checkCancellation()
     return answers.compactMap { answer in (try? answer.result.get())?.entry.map { (answer.key, $0.value) } }
