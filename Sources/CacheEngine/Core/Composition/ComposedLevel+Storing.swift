@@ -38,22 +38,46 @@ extension ComposedLevel {
   func storeInBoth(
     _ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase, but written: Written = .neither
   ) async throws {
-    var attempts = WriteAttempts()
-    if written == .lower {
-      attempts.isAnyWritten = true
-    } else if manner.partialStores == .refused {
-      // Once the lower level has the value, a failure above is told as any other.
-      try await lower.store(value, forKey: key, terms: terms)
-      attempts.isAnyWritten = true
-    } else {
-      try await attempts.attempt(lower.name) { try await lower.store(value, forKey: key, terms: terms) }
-    }
-    try await attempts.attempt(upper.name) {
-      try await gate.above(key, in: upper, tags: terms.tags, since: began) {
-        try await upper.store(value, forKey: key, terms: terms)
+    try await whole(key) {
+      var attempts = WriteAttempts()
+      if written == .lower {
+        attempts.isAnyWritten = true
+      } else if manner.partialStores == .refused {
+        // Once the lower level has the value, a failure above is told as any other.
+        try await lower.store(value, forKey: key, terms: terms)
+        attempts.isAnyWritten = true
+      } else {
+        try await attempts.attempt(lower.name) { try await lower.store(value, forKey: key, terms: terms) }
       }
+      try await attempts.attempt(upper.name) {
+        try await gate.above(key, in: upper, tags: terms.tags, since: began) {
+          try await upper.store(value, forKey: key, terms: terms)
+        }
+      }
+      if let error = attempts.error { throw error }
     }
-    if let error = attempts.error { throw error }
+  }
+
+  @inlinable
+  func removeFromBoth(_ key: Key) async throws {
+    try await whole(key) {
+      var attempts = WriteAttempts()
+      try await attempts.attempt(lower.name) { try await lower.remove(key) }
+      try await attempts.attempt(upper.name) { try await upper.remove(key) }
+      if let error = attempts.error { throw error }
+    }
+  }
+
+  /// Writes a key to both levels, in its turn; if that is cancelled, the upper level forgets the key.
+  ///
+  /// The lower level may have carried it out all the same, and what that holds decides.
+  @inlinable
+  @inline(__always)
+  func whole<Result>(_ key: Key, _ write: () async throws -> Result) async throws -> Result {
+    do { return try await write() } catch let error as CancellationError {
+      try? await gate.forget(key, in: upper)
+      throw error
+    }
   }
 
   /// What a read through both levels finds in the turn of a key; what a sweep has yet to get to above is removed there first.

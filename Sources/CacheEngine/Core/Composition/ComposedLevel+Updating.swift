@@ -22,11 +22,7 @@ extension ComposedLevel: UpdatableLevel {
         try await storeMade(of: present, value, key, terms, since: began)
         return value
       }
-      try await inBoth {
-        try await lower.remove(key)
-      } upper: {
-        try await upper.remove(key)
-      }
+      try await removeFromBoth(key)
       return nil
     }
   }

@@ -242,7 +242,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``;
+  ///   `CancellationError`: the lower level may have the value all the same, and the upper one has none.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     // Where nothing waits, without a function that might.
@@ -268,11 +269,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     let turn = gate.beginWrite(key)
     if !turn.isGranted { try await gate.wait(key) }
     defer { gate.endWrite(key, turn) }
-    try await inBoth {
-      try await lower.remove(key)
-    } upper: {
-      try await upper.remove(key)
-    }
+    try await removeFromBoth(key)
   }
 
   /// Removes everything from both levels.
@@ -288,15 +285,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public func onMemoryWarning() async {
     await upper.onMemoryWarning()
     await lower.onMemoryWarning()
-  }
-
-  @inlinable
-  @inline(__always)
-  func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws {
-    var attempts = WriteAttempts()
-    try await attempts.attempt(lower.name, writeLower)
-    try await attempts.attempt(upper.name, writeUpper)
-    if let error = attempts.error { throw error }
   }
 
   /// Removes many keys from both levels, or copies of them alone.

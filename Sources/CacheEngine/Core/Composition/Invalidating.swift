@@ -43,16 +43,9 @@ extension ComposedLevel where Lower: ConditionalLevel {
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
     try await gate.write(key) { began in
-      guard try await lower.store(value, forKey: key, terms: terms, if: condition) else { return false }
-      var attempts = WriteAttempts()
-      attempts.isAnyWritten = true
-      try await attempts.attempt(upper.name) {
-        try await gate.above(key, in: upper, tags: terms.tags, since: began) {
-          try await upper.store(value, forKey: key, terms: terms)
-        }
-      }
-      if let error = attempts.error { throw error }
-      return true
+      let isStored = try await whole(key) { try await lower.store(value, forKey: key, terms: terms, if: condition) }
+      if isStored { try await storeInBoth(value, key, terms, since: began, but: .lower) }
+      return isStored
     }
   }
 }

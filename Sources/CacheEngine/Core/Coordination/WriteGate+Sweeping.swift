@@ -131,7 +131,7 @@ extension WriteGate {
   ///   - keepsBelow: Whether only copies of them do: those above, and those that the lower level has from further down.
   ///   - below: Removes them from the lower level.
   ///   - waits: Whether to wait, before the upper level, for what was being stored there when this began.
-  ///   - above: Removes them from the upper level; not called if the lower level threw.
+  ///   - above: Removes them from the upper level, also if the lower level threw: it may have removed them all the same.
   /// - Throws: What the two throw; `CancellationError`.
   func sweep(
     _ concern: Concern, keepsBelow: Bool = false, below: () async throws -> Void, waits: () -> Bool,
@@ -139,12 +139,12 @@ extension WriteGate {
   ) async throws {
     let began = turnPhase { $0.begin(concern, keepsBelow: keepsBelow) }
     defer { turnPhase { $0.end(began) } }
-    try await below()
-    turnPhase { $0.endBelow(began) }
     do {
+      try await below()
+      turnPhase { $0.endBelow(began) }
       if waits() { try await drain(before: began) }
     } catch {
-      // What is gone below must not be left above. Writers that are still there forget what they store by themselves.
+      // What may be gone below must not be left above. Writers that are still there forget what they store by themselves.
       try await above()
       throw error
     }
