@@ -77,6 +77,32 @@ import Testing
     }
   }
 
+  @Test("P13 whenever a cipher is asked for its key during a rotation, the store can be read")
+  func asking() async throws {
+    let cipher = AskedCipher(real: try StoreEncryption(key: Keys.second, alsoOpening: [Keys.first]))
+    let level = try folder.open(clock: clock)
+    try await level.set(marked("a"), forKey: "a")
+    try await level.close()
+    let both = try Level(directory: folder.path, cipher: cipher)
+    cipher.onAsked.withLock { onAsked in
+      onAsked = {
+        let isRead = Mutex(false)
+        let reading = DispatchSemaphore(value: 0)
+        Task {
+          if try await both.get("a") == marked("a") { isRead.withLock { $0 = true } }
+          reading.signal()
+        }
+        _ = reading.wait(timeout: .now() + 10)
+        return isRead.withLock { $0 }
+      }
+    }
+    #expect(try await both.rotate() == 1)
+    let answers = cipher.answers.withLock { $0 }
+    #expect(answers.count > 1 && answers.allSatisfy(\.self))
+    cipher.onAsked.withLock { $0 = nil }
+    try await both.close()
+  }
+
   @Test("P13 P15 who only looks, and has both keys, reads what is sealed with the new one as soon as it is there")
   func lookingOn() async throws {
     let first = try folder.open(clock: clock)
@@ -217,5 +243,27 @@ import Testing
     #expect(error?.code == .notEncrypted)
     try await level.close()
   }
+}
+
+/// Does something whenever it is asked for its key.
+private final class AskedCipher: StoreCipher {
+  let real: StoreEncryption
+  let onAsked = Mutex<(@Sendable () -> Bool)?>(nil)
+  let answers = Mutex<[Bool]>([])
+
+  init(real: StoreEncryption) { self.real = real }
+
+  var sealingKey: String {
+    if let onAsked = onAsked.withLock({ $0 }) {
+      let answer = onAsked()
+      answers.withLock { $0.append(answer) }
+    }
+    return real.sealingKey
+  }
+  var openingKeys: Set<String> { real.openingKeys }
+  func seal(_ bytes: [UInt8], binding: [UInt8]) throws -> [UInt8] { try real.seal(bytes, binding: binding) }
+  func open(_ sealed: [UInt8], binding: [UInt8]) throws -> [UInt8] { try real.open(sealed, binding: binding) }
+  func key(of sealed: [UInt8]) -> String? { real.key(of: sealed) }
+  func name(_ bytes: [UInt8], secret: [UInt8]) -> [UInt8] { real.name(bytes, secret: secret) }
 }
 #endif

@@ -172,7 +172,8 @@ final class StoreSealing: Sendable {
     let missing = known.subtracting(cipher.openingKeys)
     guard missing.isEmpty else { throw Self.isMissing(missing, directory) }
     guard access == .readWrite, !known.contains(cipher.sealingKey) || !isCurrent else { return }
-    keys.withLock { _ = $0.insert(cipher.sealingKey) }
+    let key = cipher.sealingKey
+    keys.withLock { _ = $0.insert(key) }
     try write(to: directory)
   }
 
@@ -203,8 +204,9 @@ final class StoreSealing: Sendable {
 
   /// Notes that no record is sealed with an older key any more.
   func forgetOlderKeys(in directory: StoreDirectory) throws {
+    let key = cipher.sealingKey
     let before = keys.withLock { keys in
-      defer { keys = [cipher.sealingKey] }
+      defer { keys = [key] }
       return keys
     }
     do { try write(to: directory) } catch {
