@@ -70,6 +70,7 @@ import Testing
       return Int((seed >> 33) % 80) * Int((seed >> 45) % 80) / 40
     }
     let trace = RequestTrace(keys)
+    let weighed = RequestTrace(keys: trace.keys, distinct: trace.distinct, sizes: keys.map { _ in 3 })
     for capacity in [1, 3, 17, 60, 200] {
       var next = [Int](repeating: keys.count, count: keys.count)
       var last: [Int: Int] = [:]
@@ -88,6 +89,8 @@ import Testing
         held[key] = next[place]
       }
       #expect(HitRatio.simulate(policy: .optimum, capacity: capacity, trace: trace).hits == hits, "\(capacity)")
+      let alike = HitRatio.simulate(policy: .optimum, capacity: 3 * capacity, trace: weighed, isWeighed: true)
+      #expect(alike.hits == hits, "\(capacity)")
     }
   }
 

@@ -36,7 +36,7 @@ struct Optimum {
       needed[Int(key)] = following[position]
       queue.insert(key, time: following[position])
       // Which one leaves of those that are never needed again does not matter, so neither does their order.
-      if queue.count > max(1_024, 4 * count) { queue.keep { needed[Int($0.key)] == $0.time } }
+      if queue.isLong(for: count) { queue.keep { needed[Int($0.key)] == $0.time } }
     }
     return HitRatio(hits: hits, requests: trace.keys.count)
   }
@@ -46,7 +46,7 @@ struct Optimum {
     var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
     var weights = ContiguousArray<Int>(repeating: 0, count: trace.distinct)
     var queue = LatestFirst()
-    var (hits, used) = (0, 0)
+    var (hits, used, count) = (0, 0, 0)
     for (position, key) in trace.keys.enumerated() {
       if needed[Int(key)] >= 0 {
         hits += 1
@@ -57,12 +57,15 @@ struct Optimum {
           guard needed[Int(latest.key)] == latest.time else { continue }
           needed[Int(latest.key)] = -1
           used -= weights[Int(latest.key)]
+          count -= 1
         }
         used += size
+        count += 1
         weights[Int(key)] = size
       }
       needed[Int(key)] = following[position]
       queue.insert(key, time: following[position])
+      if queue.isLong(for: count) { queue.keep { needed[Int($0.key)] == $0.time } }
     }
     return HitRatio(hits: hits, requests: trace.keys.count)
   }
@@ -85,7 +88,8 @@ private struct LatestFirst {
 
   private var heap: ContiguousArray<Item> = []
 
-  var count: Int { heap.count }
+  /// Whether most of it cannot count any more, where so many keys are held.
+  func isLong(for count: Int) -> Bool { heap.count > max(1_024, 4 * count) }
 
   mutating func insert(_ key: UInt32, time: Int64) {
     heap.append((time, key))
