@@ -10,9 +10,9 @@ package struct EntityTag: Hashable, Sendable {
   /// Whether no bytes were lost because they are no UTF-8.
   package var isReadable: Bool { !text.unicodeScalars.contains("\u{FFFD}") }
 
-  package var isWeak: Bool { text.hasPrefix("W/") }
+  package var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
 
-  private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
+  private var opaque: Substring { isWeak ? Substring(text.utf8.dropFirst(2)) : text[...] }
 
   /// Whether two tags mean the same to the byte.
   package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }

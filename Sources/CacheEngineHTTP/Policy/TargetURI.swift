@@ -48,7 +48,7 @@ package struct TargetURI: Hashable, Sendable {
   ///
   /// - Returns: `nil` if it cannot be read, or leads to another origin.
   package init?(reference: String, from base: TargetURI) {
-    let reference = FieldList.trimmed(reference.prefix { $0 != "#" })
+    let reference = FieldList.trimmed(Substring(reference.utf8.prefix { $0 != UInt8(ascii: "#") }))
     let path: Substring
     if reference.hasPrefix("//") {
       self.init(absolute: "\(base.scheme):\(reference)"[...])

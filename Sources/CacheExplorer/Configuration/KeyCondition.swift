@@ -1,3 +1,4 @@
+import CacheEngine
 package import ExplorerText
 
 /// Which keys a level is for: `prefix: "img:"`, `length: 1..20`, `any: [ … ]`.
@@ -17,9 +18,9 @@ package indirect enum KeyCondition: Equatable, Sendable {
 
   package func holds(_ key: String) -> Bool {
     switch self {
-    case .prefix(let text): key.hasPrefix(text)
-    case .suffix(let text): key.hasSuffix(text)
-    case .contains(let text): text.isEmpty || key.contains(text)
+    case .prefix(let text): Self.bytes(key).starts(with: Self.bytes(text))
+    case .suffix(let text): Self.bytes(key).reversed().starts(with: Self.bytes(text).reversed())
+    case .contains(let text): text.isEmpty || Self.bytes(key).contains(Self.bytes(text))
     case .equals(let text): key == text
     case .matches(let pattern): pattern.matches(key)
     case .length(let range): range.contains(key.count)
@@ -28,6 +29,9 @@ package indirect enum KeyCondition: Equatable, Sendable {
     case .all(let conditions): conditions.allSatisfy { $0.holds(key) }
     }
   }
+
+  /// A part of a key as `removeAll(withPrefix:)` sees it: to `String`, an accent that follows belongs to the last character.
+  private static func bytes(_ text: String) -> [UInt8] { CanonicalText.bytes(of: text) }
 
   /// As it stands in the file, without its punctuation.
   package var text: String {
@@ -77,8 +81,8 @@ extension KeyCondition {
     case (.all(let conditions), _): conditions.contains { $0.excludes(other) }
     case (.not(let condition), _): other.implies(condition)
     case (.equals(let text), _): !other.holds(text)
-    case (.prefix(let left), .prefix(let right)): !left.hasPrefix(right) && !right.hasPrefix(left)
-    case (.suffix(let left), .suffix(let right)): !left.hasSuffix(right) && !right.hasSuffix(left)
+    case (.prefix(let left), .prefix(let right)), (.suffix(let left), .suffix(let right)):
+      !holds(right) && !other.holds(left)
     case (.length(let left), .length(let right)): !left.overlaps(right)
     case (.prefix(let text), .length(let range)), (.suffix(let text), .length(let range)),
       (.contains(let text), .length(let range)):

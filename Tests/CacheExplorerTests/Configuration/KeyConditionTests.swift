@@ -14,6 +14,10 @@ struct KeyConditionTests {
       (.contains("x"), "axb", "ab"), (.equals("a"), "a", "A"), (.length(1...2), "日本", "abc"),
       (.not(.equals("a")), "b", "a"), (.any([.equals("a"), .equals("b")]), "b", "c"),
       (.all([.prefix("a"), .suffix("b")]), "acb", "ac"), (.matches(try KeyPattern("[0-9]")), "a1", "a"),
+      // As with removals, what a key begins with is its bytes, in any form of its text.
+      (.prefix("img:"), "img:\u{301}a", "im"), (.contains(":"), "img:\u{301}a", "img"),
+      (.suffix("\u{301}"), ":\u{301}", ":"),
+      (.prefix("e\u{301}"), "\u{E9}a", "e"), (.prefix("e"), "ea", "\u{E9}"),
     ]
     for (condition, good, bad) in cases {
       #expect(condition.holds(good), "\(condition.text) \(good)")
@@ -23,7 +27,8 @@ struct KeyConditionTests {
 
   private static let conditions: [KeyCondition] = [
     .prefix("a"), .prefix("ab"), .prefix("b"), .suffix("b"), .suffix("ab"), .contains("a"), .contains("ba"),
-    .equals("ab"), .equals("ba"), .length(0...1), .length(2...3), .length(1...1),
+    .equals("ab"), .equals("ba"), .length(0...1), .length(2...3), .length(1...1), .prefix("a\u{323}"),
+    .suffix("\u{323}b"),
   ]
 
   @Test("What is said to exclude one another never holds at once, however it is nested")
@@ -33,7 +38,7 @@ struct KeyConditionTests {
       + Self.conditions.flatMap { first in
         Self.conditions.flatMap { [KeyCondition.all([first, $0]), .any([first, $0]), .not(.any([first, $0]))] }
       } + Self.conditions.map { .not($0) }
-    let letters = ["", "a", "b", "c"]
+    let letters = ["", "a", "b", "c", "\u{323}"]
     let keys = Set(letters.flatMap { a in letters.flatMap { b in letters.map { a + b + $0 } } })
     var found = 0
     for left in nested {
