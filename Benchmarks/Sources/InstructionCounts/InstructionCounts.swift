@@ -36,6 +36,7 @@ struct InstructionCounts {
     try await count("an empty loop", operations: held.count) { sum &+= held[$0] }
     try await memory()
     try await stacks()
+    try await loads()
     try await disk()
     if sum == 42 { print(sum) }
   }

@@ -35,10 +35,11 @@ extension ComposedLevel {
   func forgetAtOnce(_ key: Key) { (upper as? any ImmediateLevel<Key, Value>)?.removeAtOnce(key) }
 
   @inlinable
+  @inline(never)
   func storeInBoth(
     _ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase, but written: Written = .neither
   ) async throws {
-    try await whole(key) {
+    do {
       var attempts = WriteAttempts()
       if written == .lower {
         attempts.isAnyWritten = true
@@ -55,29 +56,26 @@ extension ComposedLevel {
         }
       }
       if let error = attempts.error { throw error }
-    }
+    } catch { throw await failure(error, key) }
   }
 
   @inlinable
   func removeFromBoth(_ key: Key) async throws {
-    try await whole(key) {
+    do {
       var attempts = WriteAttempts()
       try await attempts.attempt(lower.name) { try await lower.remove(key) }
       try await attempts.attempt(upper.name) { try await upper.remove(key) }
       if let error = attempts.error { throw error }
-    }
+    } catch { throw await failure(error, key) }
   }
 
-  /// Writes a key to both levels, in its turn; if that is cancelled, the upper level forgets the key.
+  /// What a write of a key, in its turn, fails with; if it was cancelled, the upper level forgets the key first.
   ///
   /// The lower level may have carried it out all the same, and what that holds decides.
-  @inlinable
-  @inline(__always)
-  func whole<Result>(_ key: Key, _ write: () async throws -> Result) async throws -> Result {
-    do { return try await write() } catch let error as CancellationError {
-      try? await gate.forget(key, in: upper)
-      throw error
-    }
+  @usableFromInline
+  func failure(_ error: any Error, _ key: Key) async -> any Error {
+    if error is CancellationError { try? await gate.forget(key, in: upper) }
+    return error
   }
 
   /// What a read through both levels finds in the turn of a key; what a sweep has yet to get to above is removed there first.

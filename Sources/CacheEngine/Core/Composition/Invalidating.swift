@@ -43,7 +43,10 @@ extension ComposedLevel where Lower: ConditionalLevel {
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
     try await gate.write(key) { began in
-      let isStored = try await whole(key) { try await lower.store(value, forKey: key, terms: terms, if: condition) }
+      let isStored: Bool
+      do { isStored = try await lower.store(value, forKey: key, terms: terms, if: condition) } catch {
+        throw await failure(error, key)
+      }
       if isStored { try await storeInBoth(value, key, terms, since: began, but: .lower) }
       return isStored
     }
