@@ -100,13 +100,11 @@ import Testing
   func cancelled() async throws {
     let (table, gate) = (table, Gate())
     table.onAnswer = {
+      gate.open()
       await untilCancelled()
       throw CacheError(.simulated, "broken off")
     }
-    let reader = Task {
-      gate.open()
-      return try await table.batchGetSome(["a"]).count
-    }
+    let reader = Task { try await table.batchGetSome(["a"]).count }
     try await gate.pass()
     reader.cancel()
     await #expect(throws: CancellationError.self) { try await reader.value }

@@ -42,6 +42,33 @@ import Testing
     #expect(try await cache.get("a") == below.peek("a"))
     #expect(cache.gate.isIdle)
   }
+
+  @Test("C33 nobody waits for an upper level that takes its time to forget what was cancelled below")
+  func slowAbove() async throws {
+    let gate = Gate()
+    let cache = SlowToForget(base: memory, gate: gate).compose(CutShort(base: below))
+    for level in [memory, below] { try await level.set(1, forKey: "a") }
+    await #expect(throws: CancellationError.self) { try await cache.set(2, forKey: "a") }
+    await gate.arrivals(1)
+    gate.open()
+    // The next turn of the key comes after that of the forgetting.
+    try await cache.gate.write("a") {}
+    #expect(memory.peek("a") == nil)
+    #expect(try await cache.get("a") == 2)
+  }
+}
+
+/// A level that removes once its gate is open.
+struct SlowToForget<Base: CacheLevel>: LevelDecorator {
+  let base: Base
+  let gate: Gate
+
+  func get(_ key: Base.Key) async throws -> Base.Value? { try await base.get(key) }
+  func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> { try await base.lookup(key) }
+  func remove(_ key: Base.Key) async throws {
+    try await gate.pass()
+    try await base.remove(key)
+  }
 }
 
 /// A level whose writes are carried out, and then cancelled.

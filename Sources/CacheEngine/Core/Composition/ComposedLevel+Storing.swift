@@ -69,13 +69,25 @@ extension ComposedLevel {
     } catch { throw await failure(error, key) }
   }
 
-  /// What a write of a key, in its turn, fails with; if it was cancelled, the upper level forgets the key first.
+  /// What a write of a key, in its turn, fails with; if it was cancelled, the upper level forgets the key.
   ///
-  /// The lower level may have carried it out all the same, and what that holds decides.
+  /// The lower level may have carried it out all the same, and what that holds decides. Nobody waits for an upper level that takes
+  /// its time, which may be why the write was cancelled: it forgets the key in a turn of its own.
   @usableFromInline
   func failure(_ error: any Error, _ key: Key) async -> any Error {
-    if error is CancellationError { try? await gate.forget(key, in: upper) }
+    guard error is CancellationError else { return error }
+    if upper.storesAtOnce {
+      await forgetAbove(key)
+    } else {
+      Task.detached { try? await gate.write(key) { _ in await forgetAbove(key) } }
+    }
     return error
+  }
+
+  private func forgetAbove(_ key: Key) async {
+    do { try await upper.remove(key) } catch {
+      manner.report(.remove, of: upper.name, key: key, error, since: nil)
+    }
   }
 
   /// What a read through both levels finds in the turn of a key; what a sweep has yet to get to above is removed there first.

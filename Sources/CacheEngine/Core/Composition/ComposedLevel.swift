@@ -243,7 +243,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``;
-  ///   `CancellationError`: the lower level may have the value all the same, and the upper one has none.
+  ///   `CancellationError`: the lower level may have the value all the same, and the upper one forgets what it has.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     // Where nothing waits, without a function that might.
