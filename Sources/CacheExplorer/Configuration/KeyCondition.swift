@@ -86,7 +86,9 @@ extension KeyCondition {
     case (.length(let left), .length(let right)): !left.overlaps(right)
     case (.prefix(let text), .length(let range)), (.suffix(let text), .length(let range)),
       (.contains(let text), .length(let range)):
-      range.upperBound < text.count
+      // Elsewhere, what surrounds a part may make fewer characters of it.
+      text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        && range.upperBound < text.count
     default: false
     }
   }

@@ -64,7 +64,7 @@ extension Explorer {
     }
   }
 
-  private func refusal(toWrite file: String) -> String? {
+  func refusal(toWrite file: String) -> String? {
     if screen.sharesInput { return "both caches would write \(file); choose one with F2 or F3" }
     if let recorder, FoundFile.areSame(file, recorder.path) {
       return "the session is being recorded into \(recorder.path); name another file"

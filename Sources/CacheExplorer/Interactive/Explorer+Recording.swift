@@ -92,12 +92,13 @@ extension Explorer {
   func beginReplay(_ file: String, speed: Double?) async throws -> String {
     let recording = try await BlockingWork.run { try Recording(opening: file) }
     guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
-    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen, errands: errands) { [self] in
-      announce($0.text, level: $0.isGood ? .notice : .error)
-      guard !$0.isGood else { return }
-      mailbox.post(
-        .finished(CommandResult(command: "export", outcome: .error, microseconds: 0, error: $0.text), line: nil))
-    }
+    let show = ReplayShow(
+      recording, speed: speed ?? 1, screen: screen, errands: errands,
+      tell: { [self] in
+        guard !$0.isGood else { return announce($0.text, level: .notice) }
+        mailbox.post(
+          .finished(CommandResult(command: "export", outcome: .error, microseconds: 0, error: $0.text), line: nil))
+      }, refusal: { [self] in refusal(toWrite: $0) })
     replay = show
     _ = await show.run()
     replay = nil

@@ -63,17 +63,15 @@ struct CommandHistory: Sendable {
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
       return
     }
-    let beside = path + ".new"
+    let beside = "\(path).\(getpid())"
     unsafe unlink(beside)
     let file = unsafe open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
-    let isWhole = unsafe write(file, bytes, bytes.count) == bytes.count
-    close(file)
-    guard isWhole, unsafe rename(beside, path) == 0 else {
-      unsafe unlink(beside)
-      return
-    }
+    let isWritten = unsafe write(file, bytes, bytes.count) == bytes.count
+    let isWhole = close(file) == 0 && isWritten
+    if isWhole, unsafe rename(beside, path) == 0 { return }
+    unsafe unlink(beside)
   }
 
   static func mayKeep(_ line: String) -> Bool {

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerCache
+import ExplorerCommands
 import ExplorerState
 import ExplorerTerminal
 import ExplorerText
@@ -21,6 +22,8 @@ final class ReplayShow {
   private let theme: Theme
   private let mailbox = Mailbox<Letter>()
   private let errands: Errands
+  /// Why whoever comes after this has a file not written.
+  private let refusal: @MainActor (String) -> String?
   /// Says what became of a file, of which no picture told, to whoever comes after this.
   private let tell: @MainActor (CommandLineState.Answer) -> Void
   private var state: ReplayState
@@ -31,11 +34,13 @@ final class ReplayShow {
   /// `errands`: What is waited for although this has ended; `nil` if nothing comes after it.
   init(
     _ recording: Recording, speed: Double, screen: any Screen, theme: Theme = .standard, errands: Errands? = nil,
-    tell: @escaping @MainActor (CommandLineState.Answer) -> Void = { _ in }
+    tell: @escaping @MainActor (CommandLineState.Answer) -> Void = { _ in },
+    refusal: @escaping @MainActor (String) -> String? = { _ in nil }
   ) {
     self.screen = screen
     self.theme = theme
     self.errands = errands ?? Errands()
+    self.refusal = refusal
     self.tell = tell
     state = ReplayState(Playback(recording, speed: speed), size: screen.size, outlives: errands != nil)
   }
@@ -109,6 +114,7 @@ final class ReplayShow {
         let answer: CommandLineState.Answer
         let target = NamedFile.target(file)
         do {
+          if let refusal = refusal(file) { throw CommandFailure(message: refusal) }
           let report = try await BlockingWork.run { try Asciicast.write(recording, to: file, theme: theme) }
           answer = .init(isGood: report.failure == nil, text: "\(report.sentence) written to \(target)")
         } catch {

@@ -53,6 +53,13 @@ struct KeyConditionTests {
     #expect(found > 500)
   }
 
+  @Test("A part that joins its neighbour to one character excludes no length")
+  func joined() {
+    let (rocket, short) = (KeyCondition.suffix("\u{200D}\u{1F680}"), KeyCondition.length(0...1))
+    #expect(rocket.holds("\u{1F469}\u{200D}\u{1F680}") && short.holds("\u{1F469}\u{200D}\u{1F680}"))
+    #expect(!rocket.excludes(short))
+  }
+
   @Test(
     "What plainly excludes one another is seen",
     arguments: [

@@ -124,6 +124,12 @@ import Testing
       #expect(run.output.isEmpty, "\(arguments)")
     }
     let standing = try folder.write("before", to: "standing.svg")
+    let (link, missing) = ("\(path)/link.svg", "\(path)/missing.svg")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: missing)
+    #expect(
+      try await Program.run(["replay", file, "--trace", "/no/trace", "--what-if", "--svg", link]).status == 2)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == missing)
+    #expect(!FileManager.default.fileExists(atPath: missing))
     let outputs = ["--svg", standing, "--json", "\(path)/new.json"]
     #expect(try await Program.run(["replay", file, "--trace", "/no/trace", "--what-if"] + outputs).status == 2)
     #expect(try String(contentsOfFile: standing, encoding: .utf8) == "before")

@@ -108,6 +108,7 @@ import Testing
     // There is a reader once the program has opened it.
     while writing < 0 {
       writing = unsafe open(pipe, O_WRONLY | O_NONBLOCK)
+      try Task.checkCancellation()
       await Task.yield()
     }
     defer { close(writing) }

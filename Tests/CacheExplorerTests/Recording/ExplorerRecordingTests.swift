@@ -192,6 +192,23 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: cast))
   }
 
+  @Test("What a live session may not write, a replay within it does not write either")
+  func refused() async throws {
+    let folder = try TemporaryFolder()
+    let recorded = try RecordedSession.random(8, steps: 9, in: folder)
+    let (errands, cast) = (Errands(), folder.url.appending(path: "a.cast").path())
+    var told: [String] = []
+    let show = ReplayShow(
+      try recorded.opened(), speed: 1, screen: RecordingScreen(size: Size(width: 120, height: 40)), errands: errands,
+      tell: { told.append($0.text) }, refusal: { "\($0) is in use" })
+    for character in ":export \(cast)" { show.post(.key(.character(character))) }
+    for event: InputEvent in [.key(.enter), .key(.character("q")), .terminate(signal: 15)] { show.post(event) }
+    #expect(await show.run() == 0)
+    await errands.end()
+    #expect(told == ["\(cast) is in use"])
+    #expect(!FileManager.default.fileExists(atPath: cast))
+  }
+
   @Test("What became of a file that no picture told of is told to whoever comes next")
   func untold() async throws {
     let folder = try TemporaryFolder()

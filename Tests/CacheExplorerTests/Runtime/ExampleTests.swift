@@ -67,7 +67,7 @@ private final class EventCount: CacheObserver {
       while !Task.isCancelled {
         await clock.waitForSleepers()
         var (steps, before) = (0, -1)
-        while steps != before || .now < moved + step / 30 {
+        while !Task.isCancelled, steps != before || .now < moved + step / 30 {
           before = steps
           await Task.yield()
           steps = events.count

@@ -43,7 +43,9 @@ package enum NamedFile {
       // To open a pipe and close it again is the end for whoever reads it.
       guard try FoundFile(path).kind != nil else { return }
     } catch { isMissing = error.isMissing }
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
+    // Not what a link leads to, nor what somebody else makes meanwhile, which would be removed again.
+    let file = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | (isMissing ? O_CREAT | O_EXCL : 0), 0o666)
+    if file < 0, isMissing, errno == EEXIST { return }
     guard file >= 0 else { throw unsafe failure(path, " (\(String(cString: strerror(errno))))") }
     close(file)
     if isMissing { unsafe unlink(path) }
