@@ -171,8 +171,8 @@ final class StoreSealing: Sendable {
     let known = keys.withLock { $0 }
     let missing = known.subtracting(cipher.openingKeys)
     guard missing.isEmpty else { throw Self.isMissing(missing, directory) }
-    guard access == .readWrite, !known.contains(cipher.sealingKey) || !isCurrent else { return }
     let key = cipher.sealingKey
+    guard access == .readWrite, !known.contains(key) || !isCurrent else { return }
     keys.withLock { _ = $0.insert(key) }
     try write(to: directory)
   }
