@@ -221,17 +221,6 @@ import Testing
     #expect(try await cashier.level(of: String.self).lookup("absent").missReason == .absent)
   }
 
-  @Test("a level says why it has no entry: its lifetime is over, or there is none")
-  func reasonsAsLevel() async throws {
-    let cashier = try await bench.open()
-    let level = cashier.level(of: String.self)
-    try await level.set("a", forKey: "key", expiry: .after(.seconds(5)))
-    bench.clock.advance(by: .seconds(5))
-    #expect(try await level.lookup("key").missReason == .expired)
-    #expect(try await level.lookupIncludingExpired("other").missReason == .absent)
-    #expect(try await level.lookup("other").missReason == .absent)
-  }
-
   @Test("a level above a cache keeps a copy no longer than the cache calls the entry valid")
   func belowMemory() async throws {
     let cashier = try await bench.open()

@@ -168,7 +168,7 @@ public final class Cashier: Sendable {
   public func refreshValidation(forKey key: String) async throws -> Bool {
     try await writing {
       try await writes.write(key) { began in
-        guard let entry = try await lookup(key).entry else { return false }
+        guard let entry = try await find(key)?.entry else { return false }
         let terms = StoreTerms(
           expiry: entry.deadline.map(Expiry.at) ?? .never, cost: entry.value.cost, tags: entry.tags)
         try await levels.store(entry.value, forKey: key, terms: terms)
@@ -277,14 +277,9 @@ public final class Cashier: Sendable {
     Date(timeIntervalSince1970: (clock.timeSinceEpoch + clock.now.duration(to: moment)) / .seconds(1))
   }
 
-  func lookup(_ key: String) async throws -> Lookup<CashierItem> {
+  func find(_ key: String) async throws -> Found? {
     try checkOpen()
-    return try await levels.lookup(key)
-  }
-
-  func find(_ key: String) async throws -> Found? { try await lookup(key).entry.map(found) }
-
-  func found(_ entry: Entry<CashierItem>) -> Found {
+    guard let entry = try await levels.lookup(key).entry else { return nil }
     let settings = settings
     let now = clock.now
     let created = entry.created ?? now

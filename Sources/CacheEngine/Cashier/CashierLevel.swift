@@ -24,8 +24,7 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
   /// Returns a valid entry, or why there is none.
   ///
   /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or `MissReason.absent` (also for a value of another type), `MissReason.expired` or
-  ///   `MissReason.damaged`.
+  /// - Returns: The entry, or `MissReason.absent` (also for a value of another type) or `MissReason.expired`.
   /// - Throws: As ``Cashier/entry(forKey:as:)``.
   public func lookup(_ key: String) async throws -> Lookup<Value> {
     let answer = try await lookupIncludingExpired(key)
@@ -34,11 +33,7 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
 
   /// Returns an entry even if its lifespan is over, unless the settings refuse that.
   public func lookupIncludingExpired(_ key: String) async throws -> Lookup<Value> {
-    let found: Cashier.Found
-    switch try await cashier.lookup(key) {
-    case .miss(let reason): return .miss(reason)
-    case .hit(let entry): found = cashier.found(entry)
-    }
+    guard let found = try await cashier.find(key) else { return .miss(.absent) }
     guard found.isReturned else { return .miss(.expired) }
     guard let value = try found.entry.value.value(as: coding) else { return .miss(.absent) }
     var entry = found.entry.with(value)
