@@ -19,7 +19,8 @@
 /// Writes of one key are carried out one by one, first come, first served, in the lower level first, so that all levels end up with the
 /// same value. Every level is tried; if some fail, one error names them, and these keep their previous value, which they may go on
 /// answering with until the key is removed or written again. With ``PartialStores/refused``, a store that fails in the lower level ends
-/// there, and both levels keep their previous value. If a level below, asked to write a key, writes the same key through the same
+/// there, and both levels keep their previous value. A write that is cancelled may have been carried out below all the same, so the upper
+/// level forgets the key. If a level below, asked to write a key, writes the same key through the same
 /// composition, that write would wait for itself, and fails with ``CacheError/Code/circular``. So does one that is made by the load of a
 /// pool that the level below reads from, or one of a key whose own write waits for it. If a level below starts tasks of its own and waits
 /// for them, this is not detected for what those write.

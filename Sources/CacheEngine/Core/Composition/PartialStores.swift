@@ -4,6 +4,7 @@ public enum PartialStores: Sendable {
   ///
   /// When the value leaves there, what the lower level had before is read again.
   case allowed
-  /// The upper level is not asked, and the lower level's error is thrown: both keep the value that they had.
+  /// The upper level is not asked, and the lower level's error is thrown: both keep the value that they had,
+  /// unless the store was cancelled: then the upper level forgets the key.
   case refused
 }
